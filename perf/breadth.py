@@ -5,9 +5,10 @@ Takes the functions of breadth_cases.py, or with --corpus a seeded sample of fus
 by make_fx with the core ATen decompositions and given to `twinloom bench` as the text that PyTorch prints; the peers run
 the function itself (eager, torch.compile), and torch.compile once more the captured graph where that holds gradients too,
 so that it may fuse what we may. Times are of one run with nothing between: on a GPU by its events after a buffer larger
-than the L2 cache was written, without what the host takes for a call, on a CPU by the clock; medians of rounds. Ours are measured before and after the peers, and
-their mean counts. On a GPU cases go by groups, for which --workers compile first; --limit begins no group after so many
-seconds. Exit code 1: a case failed, is below --bound, or the geometric mean is below --mean.
+than the L2 cache was written, without what a peer's host takes for a call, on a CPU by the clock; medians of rounds. Ours
+are measured before and after the peers, and their mean counts. On a GPU cases go by groups, for which --workers compile
+first; --limit begins no group after so many seconds. Exit code 1: a case failed, is below --bound, or the geometric mean
+is below --mean.
 
 usage: breadth.py [--device cpu|cuda] [--only WORDS] [--rounds 15] [--threads 2] [--mode fused] [--json FILE] [--program FILE]
                   [--corpus ARCHIVE.tar.xz --sample 200 --seed 1] [--most-bytes N] [--workers N] [--limit S] [--bound X]

@@ -15,7 +15,7 @@ namespace {
 
 using cublas::functions, cublas::Handle, cublas::Owned;
 
-// What NVIDIA's own bindings give it on Hopper (32 MiB).
+// What the manual of cuBLAS recommends for Hopper (cublasSetWorkspace): 32 MiB.
 constexpr std::size_t MOST_BYTES = std::size_t{32} << 20;
 
 int library_type(ops::DType dtype) {
@@ -74,7 +74,7 @@ std::byte* moved(std::byte* address, std::int64_t elements, ops::DType dtype) {
 MatrixCall::Four<std::byte*> addresses_of(const MatrixCall& call, const loops::ContractionTypes& types,
                                           const LibraryCall::Operands& operands) {
   MatrixCall::Four<std::byte*> addresses = {
-      call.turned ? operands.left : operands.right, call.turned ? operands.right : operands.left,
+      call.swapped ? operands.left : operands.right, call.swapped ? operands.right : operands.left,
       call.added ? operands.epilogue[*call.added] : operands.out, operands.out};
   for (std::size_t which = 0; which < addresses.size(); ++which)
     addresses[which] = moved(addresses[which], call.matrices[which].begin, type_of(which, types));

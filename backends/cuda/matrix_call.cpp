@@ -33,9 +33,9 @@ std::optional<ColumnMatrix> matrix_of(std::int64_t rows, std::int64_t columns, s
     return ColumnMatrix{along, across, std::max(apart, least)};
   };
   if (auto plain = of_columns(rows, columns, row_step, column_step)) return plain;
-  auto turned = of_columns(columns, rows, column_step, row_step);
-  if (turned) turned->transposed = true;
-  return turned;
+  auto by_rows = of_columns(columns, rows, column_step, row_step);
+  if (by_rows) by_rows->transposed = true;
+  return by_rows;
 }
 
 class Maker {
@@ -45,30 +45,30 @@ class Maker {
   std::optional<MatrixCall> make() {
     const auto product = loops::matrix_product_of(call_.contraction);
     if (!product) return std::nullopt;
-    for (const bool turned : {false, true})
-      if (set_matrices(*product, turned)) {
-        made_.turned = turned;
+    for (const bool swapped : {false, true})
+      if (set_matrices(*product, swapped)) {
+        made_.swapped = swapped;
         return add_batch(*product) && add_epilogue(*product) ? std::optional(made_) : std::nullopt;
       }
     return std::nullopt;
   }
 
  private:
-  // D's rows are the columns of the results, or, turned, their rows.
-  bool set_matrices(const loops::MatrixProduct& of, bool turned) {
-    const Contraction::Axis &rows = turned ? of.rows : of.columns, &columns = turned ? of.columns : of.rows;
+  // D's rows are the columns of the results, or, swapped, their rows.
+  bool set_matrices(const loops::MatrixProduct& of, bool swapped) {
+    const Contraction::Axis &rows = swapped ? of.rows : of.columns, &columns = swapped ? of.columns : of.rows;
     const std::int64_t m = known(rows.extent), n = known(columns.extent), k = known(of.depth.extent);
     const Contraction& all = call_.contraction;
-    const auto a = turned ? matrix_of(m, k, known(rows.left), known(of.depth.left))
-                          : matrix_of(m, k, known(rows.right), known(of.depth.right));
-    const auto b = turned ? matrix_of(k, n, known(of.depth.right), known(columns.right))
-                          : matrix_of(k, n, known(of.depth.left), known(columns.left));
+    const auto a = swapped ? matrix_of(m, k, known(rows.left), known(of.depth.left))
+                           : matrix_of(m, k, known(rows.right), known(of.depth.right));
+    const auto b = swapped ? matrix_of(k, n, known(of.depth.right), known(columns.right))
+                           : matrix_of(k, n, known(of.depth.left), known(columns.left));
     const auto d = matrix_of(m, n, known(rows.out), known(columns.out));
     if (!a || !b || !d || d->transposed) return false;
     made_.depth = k;
     made_.matrices = {*a, *b, *d, *d};
-    made_.matrices[MatrixCall::A].begin = known(turned ? all.left_begin : all.right_begin);
-    made_.matrices[MatrixCall::B].begin = known(turned ? all.right_begin : all.left_begin);
+    made_.matrices[MatrixCall::A].begin = known(swapped ? all.left_begin : all.right_begin);
+    made_.matrices[MatrixCall::B].begin = known(swapped ? all.right_begin : all.left_begin);
     for (const auto which : {MatrixCall::C, MatrixCall::D})
       made_.matrices[which].begin = known(all.out_begin);
     return true;
@@ -82,7 +82,7 @@ class Maker {
     for (const Contraction::Axis& axis : batch_) {
       const std::int64_t left = known(axis.left), right = known(axis.right), out = known(axis.out);
       made_.outer.push_back(
-          {known(axis.extent), {made_.turned ? left : right, made_.turned ? right : left, out, out}});
+          {known(axis.extent), {made_.swapped ? left : right, made_.swapped ? right : left, out, out}});
     }
     if (!batch_.empty()) {
       made_.batch = made_.outer.back().extent;
@@ -106,8 +106,8 @@ class Maker {
     };
     const ColumnMatrix& results = made_.matrices[MatrixCall::D];
     const std::int64_t m = results.rows, n = results.columns,
-                       along = step_along(made_.turned ? of.rows : of.columns),
-                       across = step_along(made_.turned ? of.columns : of.rows),
+                       along = step_along(made_.swapped ? of.rows : of.columns),
+                       across = step_along(made_.swapped ? of.columns : of.rows),
                        begin = known(call_.contraction.operands[operand].begin);
     const bool has_batch =
         std::ranges::any_of(batch_, [&](const Contraction::Axis& axis) { return step_along(axis) != 0; });

@@ -26,7 +26,7 @@ struct MatrixCall {
 
   std::int64_t depth = 0;
   Four<ColumnMatrix> matrices;  // where no C is added it is D
-  bool turned = false;          // A is the contraction's left factor, else its right one
+  bool swapped = false;         // A is the contraction's left factor, else its right one
   std::int64_t batch = 1;
   // What no batch with one step takes: a call for each, outermost first.
   struct Outer {
@@ -40,8 +40,8 @@ struct MatrixCall {
 };
 
 // Nothing where cuBLASLt has no such product: windows, several axes that are no one step, factors of two
-// types, operands of another type than the results, a step behind the sums that is no addition (its relu
-// gives 0 for a NaN).
+// types, operands of another type than the results, a step behind the sums that is no addition (its manual
+// does not say that its relu keeps a NaN).
 std::optional<MatrixCall> matrix_call_of(const loops::ContractionCall& call,
                                          const loops::ContractionTypes& types);
 

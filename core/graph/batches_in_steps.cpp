@@ -72,14 +72,14 @@ class Axes {
   // The old results as a view of the new ones.
   View results() const {
     View whole;
-    index::Substitution places;
+    index::Substitution substitution;
     std::size_t kept = 0;
     const auto& reduce = std::get<Reduce>(sum_.node);
     for (std::size_t d = 0; d < products_.shape.size(); ++d)
       if (!std::ranges::binary_search(reduce.axes, static_cast<int>(d)))
-        places.emplace(axis_symbol(static_cast<int>(d)), new_axis(whole, sum_.shape[kept++]));
+        substitution.emplace(axis_symbol(static_cast<int>(d)), new_axis(whole, sum_.shape[kept++]));
     for (std::size_t d = 0; d < walked_.size(); ++d)
-      if (!summed_[d]) whole.source.push_back(index::substitute(walked_[d], places));
+      if (!summed_[d]) whole.source.push_back(index::substitute(walked_[d], substitution));
     return whole;
   }
 
@@ -106,17 +106,17 @@ class Axes {
 
   View cut_in(const View& map, const Cut& cut) const {
     View made;
-    index::Substitution places;
+    index::Substitution substitution;
     for (std::size_t d = 0; d < map.axes.size(); ++d) {
       const bool is_cut = d == cut.dimension;
-      Expr place = new_axis(made, is_cut ? cut.outer : map.sizes[d]);
-      if (is_cut) place = cut.inner * place + new_axis(made, cut.inner);
-      places.emplace(map.axes[d], place);
+      Expr walked = new_axis(made, is_cut ? cut.outer : map.sizes[d]);
+      if (is_cut) walked = cut.inner * walked + new_axis(made, cut.inner);
+      substitution.emplace(map.axes[d], walked);
     }
     const index::Facts facts = facts_of(made);
     for (const Expr& source : map.source)
-      made.source.push_back(index::simplify(index::substitute(source, places), facts));
-    made.inside = index::simplify(index::substitute(map.inside, places), facts);
+      made.source.push_back(index::simplify(index::substitute(source, substitution), facts));
+    made.inside = index::simplify(index::substitute(map.inside, substitution), facts);
     made.fill = map.fill;
     return made;
   }

@@ -33,7 +33,7 @@ std::int64_t offset_in(const ColumnMatrix& matrix, std::int64_t row, std::int64_
 void walk(const MatrixCall& call, const loops::Contraction& of, Arrays& arrays,
           MatrixCall::Four<std::int64_t> begins) {
   const auto factor = [&](MatrixCall::Which which) -> std::vector<float>& {
-    const bool is_left = (which == MatrixCall::A) == call.turned;
+    const bool is_left = (which == MatrixCall::A) == call.swapped;
     return arrays[is_left ? of.left.index : of.right.index];
   };
   for (std::int64_t b = 0; b < call.batch; ++b) {
