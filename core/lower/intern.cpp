@@ -2,9 +2,13 @@
 // it stays short however deep the value is.
 #include "core/lower/intern.h"
 
+#include <algorithm>
+#include <span>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/ops/number.h"
+#include "core/ops/pointwise.h"
 
 namespace twinloom::lower {
 
@@ -59,6 +63,36 @@ int Interner::intern_load(const Load& load) {
   return add(key, Value{std::move(tidied)}, {});
 }
 
+// Whether a value of f32 is one of the narrower type: rounding it to that type changes nothing.
+bool Interner::is_of_type(int number, ops::DType narrow) const {
+  const Known& known = (*this)[number];
+  if (const auto* literal = std::get_if<Literal>(&known.value->node))
+    return literal->dtype == ops::DType::f32 && ops::cast(literal->value, narrow) == literal->value;
+  const auto* apply = std::get_if<Apply>(&known.value->node);
+  if (apply == nullptr) {
+    const auto* convert = std::get_if<Convert>(&known.value->node);
+    if (convert == nullptr || convert->to != ops::DType::f32) return false;
+    const auto* load = std::get_if<Load>(&convert->input->node);
+    const auto* rounded = std::get_if<Convert>(&convert->input->node);
+    return (load != nullptr && load->otherwise.dtype == narrow) ||
+           (rounded != nullptr && rounded->to == narrow);
+  }
+  if (!ops::gives_an_input(apply->op)) return false;
+  const auto chosen = std::span(known.inputs).subspan(apply->op == ops::Pointwise::where ? 1 : 0);
+  return std::ranges::all_of(chosen, [&](int input) { return is_of_type(input, narrow); });
+}
+
+// f32(bf16(neg(f32(x)))) of an x of bf16 is neg(f32(x)).
+int Interner::intern_convert(const Convert& convert) {
+  const int input = intern(convert.input);
+  const Known& known = (*this)[input];
+  const auto* rounded = std::get_if<Convert>(&known.value->node);
+  if (convert.to == ops::DType::f32 && rounded != nullptr && ops::is_16_bit_float(rounded->to) &&
+      is_of_type(known.inputs[0], rounded->to))
+    return known.inputs[0];
+  return add(cat("V", ops::name(convert.to), ",", input), Value{Convert{convert.to, known.value}}, {input});
+}
+
 int Interner::intern(const Ref<Value>& value) {
   if (const auto found = by_pointer_.find(value.get()); found != by_pointer_.end()) return found->second;
   const int number = match(
@@ -74,11 +108,7 @@ int Interner::intern(const Ref<Value>& value) {
       },
       [&](const Load& load) { return intern_load(load); },
       [&](const Apply& apply) { return intern_apply(apply); },
-      [&](const Convert& convert) {
-        const int input = intern(convert.input);
-        return add(cat("V", ops::name(convert.to), ",", input),
-                   Value{Convert{convert.to, (*this)[input].value}}, {input});
-      });
+      [&](const Convert& convert) { return intern_convert(convert); });
   by_pointer_[value.get()] = number;
   seen_.push_back(value);
   return number;

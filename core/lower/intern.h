@@ -34,6 +34,8 @@ class Interner {
   std::vector<int> without_repeated_question(std::vector<int> inputs) const;
   int intern_apply(const loops::Apply& apply);
   int intern_load(const loops::Load& load);
+  int intern_convert(const loops::Convert& convert);
+  bool is_of_type(int number, ops::DType narrow) const;
   Tidy tidy_;
   TidyMask tidy_mask_;
   std::vector<Known> known_;

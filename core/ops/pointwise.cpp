@@ -147,6 +147,11 @@ double ulp_bound(Pointwise op, DType element) {
   return element == DType::f64 ? std::max(bound, 2.0) : bound;
 }
 
+bool gives_an_input(Pointwise op) {
+  using enum Pointwise;
+  return std::ranges::count(std::array{neg, abs, relu, maximum, minimum, where}, op) > 0;
+}
+
 Pointwise computed_for(Pointwise op, DType result) {
   return is_16_bit_float(result) ? shortest(of_16_bits, op) : op;
 }

@@ -51,6 +51,10 @@ std::string_view spelling(Pointwise op);
 // Bound on the error in units in the last place of the type the operator is computed in (f32 or f64).
 double ulp_bound(Pointwise op, DType element);
 
+// Whether a result of floats is one of the inputs (of a select: of the last two), with another sign or 0: it
+// has no more digits than they have. NaNs may be others.
+bool gives_an_input(Pointwise op);
+
 // The row that computes `op` for results of this type: one of 16 bits may have a shorter one, which is right
 // to 0.51 units in its last place. The same on every device and in every mode; never for a step in f32.
 Pointwise computed_for(Pointwise op, DType result);

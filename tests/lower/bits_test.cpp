@@ -30,6 +30,28 @@ TEST(LoweredBits, Bfloat16RoundsAfterEachOperator) {
   expect_same_bits(b.take());
 }
 
+// What chooses among values of 16 bits, or changes their signs, gives such values.
+TEST(LoweredBits, ValuesOf16BitsAreNotRoundedAgain) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {4, 6}), y = b.input("y", DType::bf16, {4, 9});
+  const Tensor rotated = concat({-slice(x, 1, 3, 6), maximum(abs(slice(x, 1, 0, 3)), 0.5), relu(y)}, 1);
+  b.output(rotated * rotated);
+  const Graph graph = b.take();
+  expect_same_bits(graph);
+  const std::string text = lower::print(lower::lower(graph));
+  EXPECT_EQ(text.find("f32(bf16("), std::string::npos) << text;
+}
+
+TEST(LoweredBits, SumsOf16BitsAreRounded) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {4, 6});
+  b.output(relu(x + x) * 3.0);
+  b.output(maximum(x, 0.3) * 3.0);  // 0.3 is none of bf16, its nearest one is
+  const Graph graph = b.take();
+  expect_same_bits(graph);
+  EXPECT_NE(lower::print(lower::lower(graph)).find("f32(bf16("), std::string::npos);
+}
+
 TEST(LoweredBits, ViewsAndConcat) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {9, 30}), y = b.input("y", DType::f32, {9, 21});
