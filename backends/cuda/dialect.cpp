@@ -2,6 +2,7 @@
 #include "backends/cuda/dialect.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "backends/cuda/launch_bounds.h"
 #include "core/base/error.h"
@@ -35,6 +36,13 @@ std::string CudaDialect::head(const loops::Program& program) const {
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
+  std::vector<std::string> lines = {"const Predecessors predecessors;"};
+  std::ranges::move(block_opening(program), std::back_inserter(lines));
+  return lines;
+}
+
+// What a block has before its tasks.
+std::vector<std::string> CudaDialect::block_opening(const loops::Program& program) const {
   if (const loops::Call* const call = routine_of(program)) {
     CHECK(call->routine == loops::Routine::stable_sort, "a GPU has no routine but the sort");
     return {"const StableSort stable_sort{step, failure};"};
@@ -54,7 +62,7 @@ std::string CudaDialect::task(const std::string& task, std::int64_t blocks) cons
 // Of elements of 1 and 2 bytes NVRTC is not told that they are aligned: it made one load of four neighbours
 // of 2 bytes, of which ptxas 13.0 and 13.5 took the last from a register that nothing had written.
 std::string CudaDialect::argument(const std::string& type, ops::DType dtype, std::size_t buffer) const {
-  const std::string pointer = cat("buffer_", buffer);
+  const std::string pointer = cat("predecessors.wrote(buffer_", buffer, ")");
   const bool told = handed_ == Handed::usual && ops::size_of(dtype) >= 4;
   return cat("static_cast<", type, "*>(",
              told ? cat("__builtin_assume_aligned(", pointer, ", ", PACKED_BYTES, ")") : pointer, ")");

@@ -55,6 +55,7 @@ class CudaDialect : public emit::DeviceDialect {
   bool has_threads() const override { return true; }
 
  private:
+  std::vector<std::string> block_opening(const loops::Program& program) const;
   bool is_small(const loops::SizeInfo& info) const { return handed_ == Handed::usual && is_size(info); }
 
   Handed handed_;

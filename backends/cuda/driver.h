@@ -54,7 +54,7 @@ namespace twinloom::cuda {
   ROW(cuModuleUnload, "cuModuleUnload")                     \
   ROW(cuModuleGetFunction, "cuModuleGetFunction")           \
   ROW(cuFuncSetAttribute, "cuFuncSetAttribute")             \
-  ROW(cuLaunchKernel, "cuLaunchKernel")                     \
+  ROW(cuLaunchKernelEx, "cuLaunchKernelEx")                 \
   ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor")
 
 // The driver's library: for CUDA 12.0 or newer, with all of these functions. Error where there is none, with

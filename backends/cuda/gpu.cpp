@@ -12,6 +12,8 @@ namespace twinloom::cuda {
 
 namespace {
 
+constexpr int HOPPER = 9;  // compute capability
+
 CUdeviceptr address_of(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
 std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
@@ -34,6 +36,7 @@ Gpu::Gpu(int number) : driver_(Driver::get()), number_(number) {
   std::array<char, 256> name{};
   driver_.check(driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_), what);
   name_ = name.data();
+  overlaps_kernels_ = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= HOPPER;
   machine_ = ask_for_machine();
   driver_.check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), cat(what, " has no context"));
   const Scope scope(*this);
@@ -65,8 +68,14 @@ std::string Gpu::architecture() const {
   return cat("sm_", major, minor, major >= 9 ? "a" : "");
 }
 
+bool Gpu::is_captured(CUstream stream) const {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = driver_.cuStreamIsCapturing(stream, &status);
+  return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 machine::Machine Gpu::ask_for_machine() const {
-  constexpr int HOPPER = 9, CLUSTER_BLOCKS = 8;  // as many as each may have
+  constexpr int CLUSTER_BLOCKS = 8;             // as many as each may have
   constexpr double KILOHERTZ = 1e3, EDGES = 2;  // of a clock, at each of which memory sends
   const double memory_clock = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   return machine::gpu(
@@ -152,7 +161,8 @@ std::unique_ptr<runtime::Work> Gpu::begin(runtime::Stream stream) const {
     if (context != context_)
       throw Error(cat("the stream of the run is not of cuda:", number_, "'s primary context"));
   }
-  return std::make_unique<CudaWork>(*this, stream_of(stream));
+  const bool captured = stream != nullptr && is_captured(stream_of(stream));
+  return std::make_unique<CudaWork>(*this, stream_of(stream), overlaps_kernels_ && !captured);
 }
 
 std::unique_ptr<runtime::Event> Gpu::record(runtime::Stream stream) const {

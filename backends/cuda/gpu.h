@@ -54,6 +54,8 @@ class Gpu final : public runtime::Space {
   FreeList<CUstream>& side_streams() const { return side_streams_; }
   std::string name() const { return name_; }
   std::string architecture() const;  // "sm_90a"
+  // Also where it cannot be asked: the next launch says why.
+  bool is_captured(CUstream stream) const;
   const machine::Machine& machine() const { return machine_; }
   int attribute(CUdevice_attribute which) const;
 
@@ -94,6 +96,7 @@ class Gpu final : public runtime::Space {
   CUstream stream_ = nullptr;
   CUmemoryPool pool_ = nullptr;
   std::string name_;
+  bool overlaps_kernels_ = false;  // whether a kernel can be started before the last one has ended
   machine::Machine machine_;  // asking the driver for clocks takes a millisecond
   mutable Health health_;
   mutable Events events_{*this, Events::Sort::untimed}, timed_events_{*this, Events::Sort::timed};

@@ -47,9 +47,9 @@ class CudaKernel final : public runtime::Kernel {
   std::optional<runtime::Resources> resources() const override;
 
  private:
-  void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
+  void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, const CudaWork& work) const;
   void sort(CUfunction function, const std::vector<void*>& words, std::span<const std::int64_t> sizes,
-            CUstream stream) const;
+            const CudaWork& work) const;
   index::Values values_of(std::span<const std::int64_t> sizes) const;
   bool is_usual(std::span<const runtime::Memory> arguments, std::span<const std::int64_t> sizes) const;
   CUfunction any_function() const;

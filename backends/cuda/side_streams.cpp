@@ -13,9 +13,7 @@ CUstream Fork::new_stream() const {
 
 Fork::Fork(const Gpu& gpu, CUstream stream, std::size_t count) : gpu_(gpu), stream_(stream) {
   if (count < 2) return;
-  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  gpu.check(gpu.driver().cuStreamIsCapturing(stream, &capture), "a stream");
-  if (capture != CU_STREAM_CAPTURE_STATUS_NONE) {
+  if (gpu.is_captured(stream)) {
     side_.assign(count - 1, stream);
     return;
   }

@@ -59,13 +59,17 @@ class CudaEvent final : public runtime::Event {
 
 class CudaWork final : public runtime::Work {
  public:
-  CudaWork(const Gpu& gpu, CUstream stream) : gpu_(gpu), stream_(stream) {}
+  // `may_overlap`: whether kernels may be started before the last one of the stream has ended. Not while it
+  // is captured: older functions that ask for a capture's dependences fail where some are of that kind.
+  CudaWork(const Gpu& gpu, CUstream stream, bool may_overlap)
+      : gpu_(gpu), stream_(stream), may_overlap_(may_overlap) {}
   ~CudaWork() override;  // waits
   CudaWork(const CudaWork&) = delete;
   CudaWork& operator=(const CudaWork&) = delete;
 
   runtime::Stream stream() const override { return stream_; }
   CUstream cuda_stream() const { return stream_; }
+  bool may_overlap() const { return may_overlap_; }
   // Of the run, for its kernels that may fail.
   emit::FailureRecord* record();
   void close() override;
@@ -76,6 +80,7 @@ class CudaWork final : public runtime::Work {
  private:
   const Gpu& gpu_;
   CUstream stream_;
+  const bool may_overlap_;
   emit::FailureRecord* record_ = nullptr;
   std::unique_ptr<const CudaEvent> end_;
   bool waited_ = false;

@@ -26,7 +26,7 @@
 
 namespace twinloom::package {
 
-inline constexpr std::uint64_t format_version = 4;
+inline constexpr std::uint64_t format_version = 5;
 
 // The kernels of one target, for arguments of these layouts and for the sizes of the variant's class.
 struct Entry {

@@ -44,9 +44,10 @@ TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
   EXPECT_EQ(text, R"(#include "cuda/routines.h"
 namespace twinloom::device {
 extern "C" __global__ void __launch_bounds__(32) twinloom_rows(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
+  const Predecessors predecessors;
   const i64 thread = threadIdx.x;
-  const f32* const a0 = static_cast<const f32*>(buffer_0);
-  f32* const a1 = static_cast<f32*>(buffer_1);
+  const f32* const a0 = static_cast<const f32*>(predecessors.wrote(buffer_0));
+  f32* const a1 = static_cast<f32*>(predecessors.wrote(buffer_1));
   { const i64 k1 = blockIdx.x;
     f32 t2;
     t2 = -0x0p+0f;
@@ -122,10 +123,11 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
 })";
   const std::string packed = text_of(program, Handed::usual), any = text_of(program, Handed::any);
   EXPECT_NE(packed.find("f32* const a1 = static_cast<f32*>("
-                        "__builtin_assume_aligned(buffer_1, 16));"),
+                        "__builtin_assume_aligned(predecessors.wrote(buffer_1), 16));"),
             std::string::npos)
       << packed;
-  EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(buffer_1);"), std::string::npos) << any;
+  EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(predecessors.wrote(buffer_1));"), std::string::npos)
+      << any;
   EXPECT_NE(packed.find("store_packed(p"), std::string::npos) << packed;
   EXPECT_EQ(any.find("_packed"), std::string::npos) << any;
 }
@@ -138,7 +140,9 @@ TEST(Dialect, NeighboursOfOneByteAreLoadedOneByOne) {
   }
 })",
                                    Handed::usual);
-  EXPECT_NE(text.find("const u8* const a0 = static_cast<const u8*>(buffer_0);"), std::string::npos) << text;
+  EXPECT_NE(text.find("const u8* const a0 = static_cast<const u8*>(predecessors.wrote(buffer_0));"),
+            std::string::npos)
+      << text;
   TWINLOOM_NEEDS_NVRTC();
   const std::string ptx = nvrtc().compile(text, "sum", all_headers(), {"compute_90", {}}).bytes;
   EXPECT_EQ(ptx.find("ld.global.v"), std::string::npos) << ptx;

@@ -229,7 +229,7 @@ TEST_F(Packages, FilesOfOtherVersionsAreErrorsThatSaySo) {
   std::string other = whole;
   other[8] = 9;
   write_checked(other);
-  expect_words(refusal(), "it is a package of format 9; this version of Twinloom reads format 4");
+  expect_words(refusal(), "it is a package of format 9; this version of Twinloom reads format 5");
   other = whole;
   const std::size_t at = other.find("\"twinloom\":\"");
   ASSERT_NE(at, std::string::npos);

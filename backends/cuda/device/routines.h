@@ -15,6 +15,22 @@ using emit::FailureRecord;
 extern __shared__ uint4 block_scratch_words[];
 #define TWINLOOM_BLOCK_SCRATCH reinterpret_cast<u8*>(block_scratch_words)
 
+// The kernels before this one on its stream, of which the last may still run (kernel.cpp): from here on all
+// that they wrote is there. NVRTC may load what a kernel never writes ahead of any fence; so a pointer to
+// memory takes a 0 that is known no earlier.
+class Predecessors {
+ public:
+  TWINLOOM_INLINE Predecessors() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;\n\tmov.u64 %0, 0;" : "=l"(zero_) : : "memory");
+#endif
+  }
+  TWINLOOM_INLINE void* wrote(void* memory) const { return static_cast<u8*>(memory) + zero_; }
+
+ private:
+  u64 zero_ = 0;
+};
+
 // The record lies in memory of the device; whoever reads it waits for the kernel.
 template <class Integer>
 TWINLOOM_DEVICE __attribute__((noinline)) void record_failure(FailureRecord* failure, Integer node, Integer value,
