@@ -1,6 +1,7 @@
 // What modes `fused` and `fast` compute functions by.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -100,6 +101,58 @@ TEST(ShortenFunctions, SoftmaxIsWithinItsBoundOfTheQuotient) {
     const double place = std::ldexp(1.0, std::max(want == 0 ? -149 : std::ilogb(want) - 23, -149));
     EXPECT_LE(std::fabs(got[k] - want), 1.5 * place) << k;
   }
+}
+
+Tensor softplus_by_parts(const Tensor& x, double threshold) {
+  return where(gt(x, threshold), x, log1p(exp(x)));
+}
+
+std::ptrdiff_t tanhs_in(const graph::Graph& graph) {
+  return std::ranges::count_if(graph.nodes(), [](const graph::Node& node) {
+    const auto* pointwise = std::get_if<graph::Pointwise>(&node.node);
+    return pointwise != nullptr &&
+           (pointwise->op == ops::Pointwise::tanh || pointwise->op == ops::Pointwise::tanh_short);
+  });
+}
+
+// Of the whole range, where exp is subnormal, where it is large, and at the threshold.
+TEST(ShortenFunctions, TheTanhOfASoftplusIsWithinThreeUlp) {
+  Reals drawn = {-INFINITY, -120, -104,    -103, -90, -88,  -1e-30,   0,  1e-30,
+                 19.9999,   20,   20.0001, 44,   89,  3e38, INFINITY, NAN};
+  for (double x = -100; x < 25; x += 0.013) drawn.push_back(static_cast<float>(x));
+  const auto size = static_cast<std::int64_t>(drawn.size());
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {size});
+  builder.output(tanh(softplus_by_parts(x, 20)));
+  builder.output(tanh(softplus(x)));
+  const graph::Graph after = shorten_functions(builder.take());
+  verify(after);
+  EXPECT_EQ(tanhs_in(after), 0);
+  const std::vector<Argument> arguments{array(DType::f32, {size}, drawn)};
+  const auto found = evaluate(after, arguments, Arithmetic::strict);
+  for (const auto& result : found) {
+    const Reals got = numbers_in(*result);
+    for (std::size_t k = 0; k < drawn.size(); ++k) {
+      const double want = std::tanh(std::log1p(std::exp(std::min(drawn[k], 40.0))));
+      if (std::isnan(drawn[k])) {
+        EXPECT_TRUE(std::isnan(got[k]));
+        continue;
+      }
+      const double place = std::ldexp(1.0, std::max(want == 0 ? -149 : std::ilogb(want) - 23, -149));
+      EXPECT_LE(std::fabs(got[k] - want), 3 * place) << drawn[k];
+    }
+  }
+}
+
+TEST(ShortenFunctions, OtherTanhsStay) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {3}), y = builder.input("y", DType::f32, {3});
+  builder.output(tanh(softplus_by_parts(x, 5)));               // whose tanh is not yet 1 there
+  builder.output(tanh(softplus_by_parts(x, 50)));              // whose square overflows
+  builder.output(tanh(where(gt(y, 20.0), x, log1p(exp(x)))));  // of another question
+  builder.output(tanh(where(gt(x, 20.0), x, log1p(exp(y)))));  // of another value
+  builder.output(tanh(softplus(builder.input("wide", DType::f64, {3}))));
+  EXPECT_EQ(tanhs_in(shorten_functions(builder.take())), 5);
 }
 
 // The operators after the pass of tanh, gelu by tanh, exp and a quotient, of f32, bf16 and f64.
