@@ -12,12 +12,13 @@ is below --mean.
 
 usage: breadth.py [--device cpu|cuda] [--only WORDS] [--rounds 15] [--threads 2] [--mode fused] [--json FILE] [--program FILE]
                   [--corpus ARCHIVE.tar.xz --sample 200 --seed 1] [--most-bytes N] [--workers N] [--limit S] [--bound X]
-                  [--mean X]
+                  [--mean X]            (--mode fused,fast: each of ours beside the same peers)
        breadth.py --write FOLDER      only writes the texts, of a GPU's sizes with --device cuda
        breadth.py --check             small sizes: `twinloom verify`, and results beside eager ones
 """
 import argparse
 import collections
+import itertools
 import json
 import math
 import os
@@ -158,13 +159,13 @@ def measure_peers(torch, work, clock):
     return taken
 
 
-def measure_ours(options, files):
-    """What `twinloom bench` says of each file, by name."""
+def measure_ours(options, mode, files):
+    """What `twinloom bench` in a mode says of each file, by name."""
     device = "cuda:0" if options.device == "cuda" else "cpu"
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         command = [str(options.program), "bench", *map(str, files), "--device", device, "--threads", str(options.threads),
-                   "--mode", options.mode, "--seconds", str(options.seconds), "--json", str(report)]
+                   "--mode", mode, "--seconds", str(options.seconds), "--json", str(report)]
         done = subprocess.run(command, capture_output=True, text=True)
         if not report.exists():
             print(f"twinloom bench failed: {done.stderr.strip() or done.returncode}", flush=True)
@@ -181,8 +182,8 @@ def models_of(report, files):
     return report["models"] if "models" in report else [dict(report, file=str(files[0]))]
 
 
-def row_of(name, kind, peers, runs):
-    row = {"name": name, "kind": kind, "peers": peers}
+def row_of(name, kind, mode, peers, runs):
+    row = {"name": name, "kind": kind, "mode": mode, "peers": peers}
     good = [run[name] for run in runs if "run_ms" in run.get(name, {})]
     errors = [run[name]["error"] for run in runs if "error" in run.get(name, {})]
     if not good:
@@ -213,17 +214,19 @@ def measured(torch, options, folder):
             warm_up(options, group)
         for row in measured_group(torch, options, pathlib.Path(folder), {name: makers[name] for name in group}):
             rows.append(row)
-            print_row(row)
+            print_row(row, options.mode)
     return rows
 
 
 def measured_group(torch, options, folder, makers):
-    """Ours run for all cases before and after their peers."""
+    """Ours run for all cases before and after their peers: a row a case and mode."""
     clock = Clock(torch, options.device, options.rounds)
     files = [folder / f"{name}.fx" for name in makers]
     kinds, peers, failures = {}, {}, {}
     write_texts(torch, makers, folder, failures)
-    before = measure_ours(options, [file for file in files if file.exists()])
+    def measure_modes():
+        return {mode: measure_ours(options, mode, [file for file in files if file.exists()]) for mode in options.mode}
+    before = measure_modes()
     for name, make in makers.items():
         try:
             work = make()
@@ -237,26 +240,28 @@ def measured_group(torch, options, folder, makers):
     if options.device == "cuda":
         clock = None  # and the memory that it writes before each run
         torch.cuda.empty_cache()
-    runs = [before, measure_ours(options, [file for file in files if file.exists()])]
-    for name in makers:
-        row = row_of(name, kinds.get(name, ""), peers.get(name, {}), runs)
+    after = measure_modes()
+    for name, mode in itertools.product(makers, options.mode):
+        row = row_of(name, kinds.get(name, ""), mode, peers.get(name, {}), [before[mode], after[mode]])
         if name in failures:
             row["failure"] = failures[name]
         yield row
 
 
-def print_row(row):
+def print_row(row, modes):
+    name = row["name"] if len(modes) == 1 else f"{row['name']} {row['mode']}"
     def words(seconds):
         return f"{seconds * 1e3:.4f}" if seconds else "-"
     if "failure" in row:
-        print(f"{row['name']:<34}FAILED: {row['failure']}", flush=True)
+        print(f"{name:<34}FAILED: {row['failure']}", flush=True)
         return
-    print(f"{row['name']:<34}{row['kernels']:>3}{row['bytes'] * 1e-6:>10.2f}{words(row['ours']):>10}"
+    print(f"{name:<34}{row['kernels']:>3}{row['bytes'] * 1e-6:>10.2f}{words(row['ours']):>10}"
           + "".join(f"{words(row['peers'].get(way)):>10}" for way in WAYS)
           + f"{row['share_of_copy']:>8.2f}{row.get('over_best_peer', math.nan):>8.3f}", flush=True)
 
 
-def print_summary(rows, options):
+def print_summary(mode, rows, options):
+    print(f"mode {mode}")
     by_kind = collections.defaultdict(list)
     for row in rows:
         if "over_best_peer" in row:
@@ -302,6 +307,13 @@ def write_texts(torch, makers, folder, failures):
                 failures[name] = f"{type(problem).__name__}: {problem}"
 
 
+def modes_of(words):
+    modes = words.split(",")
+    if unknown := [mode for mode in modes if mode not in ("strict", "fused", "fast")]:
+        raise argparse.ArgumentTypeError(f"no mode '{unknown[0]}'; there are strict, fused and fast")
+    return modes
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -309,7 +321,7 @@ def parse_options():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.3, help="that ours are measured for")
-    parser.add_argument("--mode", choices=["strict", "fused", "fast"], default="fused", help="of ours")
+    parser.add_argument("--mode", type=modes_of, default=["fused"], help="of ours: strict, fused or fast, several with commas")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bin/twinloom")
     parser.add_argument("--corpus", type=pathlib.Path)
     parser.add_argument("--sample", type=int, default=200)
@@ -353,7 +365,8 @@ def main():
         rows = measured(torch, options, folder)
     if options.json:
         options.json.write_text(json.dumps({"torch": torch.__version__, "device": where, "cases": rows}, indent=1) + "\n")
-    return 1 if print_summary(rows, options) else 0
+    bad = [print_summary(mode, [row for row in rows if row["mode"] == mode], options) for mode in options.mode]
+    return 1 if any(bad) else 0
 
 
 if __name__ == "__main__":
