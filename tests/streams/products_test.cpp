@@ -163,8 +163,8 @@ TEST_F(Products, SizesOfARunWithNoneAmongThem) {
   for (const std::int64_t rows : {0, 1, 7, 300}) {
     const Matrices a = drawn(1, rows, K, 1);
     const std::vector<Argument> arguments = {rows, uploaded(a, DType::bf16, {rows, K}), there};
-    // One row is no product of matrices.
-    EXPECT_TRUE(rows == 1 || has_library_call(executable, arguments));
+    // Of few products the estimates decide.
+    EXPECT_TRUE(rows < 300 || has_library_call(executable, arguments));
     const Tensor result = std::get<Tensor>(executable.run(arguments)[0]);
     expect_near(result, product_of(a, b), K);
   }
