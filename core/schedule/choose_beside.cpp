@@ -85,7 +85,7 @@ std::optional<Beside> rows_beside(const Situation& situation) {
     beside.rows =
         std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, beside.packed), 1)));
   const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(length, 1, loops::LANES));
-  beside.threads = std::min(situation.parameters.block_threads() * blocks / beside.rows, span);
+  beside.threads = std::min(situation.block_threads() * blocks / beside.rows, span);
   if (beside.rows < 2 || beside.threads < 2) return std::nullopt;
   return beside;
 }

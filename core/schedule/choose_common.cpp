@@ -88,11 +88,8 @@ class CommonChooser {
   // what each waits for. (Sines, cosines and an arc sine of four inputs: 4.1 ms by one register, 3.1 by
   // two, 2.5 by four.)
   bool has_long_chains(const NestLoop& loop) const {
-    if (!situation_.fills(situation_.lanes_along(loop.axis) * situation_.wide_vectors(), loop)) return false;
-    std::int64_t bytes = 0;
-    for (const Access& access : situation_.accesses) bytes += access.bytes;
-    return work_of(own_stmts(situation_.shape)) >
-           std::max<std::int64_t>(HEAVY_WORK, LONG_WORK_A_BYTE * bytes);
+    return situation_.fills(situation_.lanes_along(loop.axis) * situation_.wide_vectors(), loop) &&
+           situation_.has_long_work();
   }
   int total_work() const {
     int work = 1;

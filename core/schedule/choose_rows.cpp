@@ -287,7 +287,7 @@ class RowChooser {
   void fetch_ahead(std::int64_t warps, std::int64_t bytes, const Situation& situation,
                    Schedule& schedule) const {
     const std::int64_t by_threads = machine_.blocks_at_once / machine_.multiprocessors *
-                                    parameters_.block_threads() / (warps * machine_.warp_threads);
+                                    machine::BLOCK_THREADS / (warps * machine_.warp_threads);
     const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
     const std::int64_t ahead = blocks * machine_.multiprocessors;

@@ -78,15 +78,16 @@ class ThreadChooser {
       cuts[fast].lanes = members(loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
       cuts[fast].lanes = lanes_of_few(fast, cuts[fast].lanes);
-      cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, parameters_.block_threads());
-      spread(cuts, parameters_.block_threads() / cuts[fast].threads);
-      repeat(cuts, fast);
+      const std::int64_t threads = pointwise_threads(loops[fast], cuts[fast].lanes);
+      cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, threads);
+      spread(cuts, threads / cuts[fast].threads);
+      repeat(cuts, fast, threads);
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, situation_.words_along(loops[fast]));
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads() / 2);
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, situation_.block_threads() / 2);
       // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms
       // by blocks of one row on an H200, 1.47 by blocks of 8.
-      if (!situation_.rows_vary()) spread(cuts, parameters_.block_threads() / 2 / cuts[fast].threads);
+      if (!situation_.rows_vary()) spread(cuts, situation_.block_threads() / 2 / cuts[fast].threads);
     } else {
       const std::int64_t rows = beside_        ? beside_->rows
                                 : scans()      ? scanned_rows()
@@ -113,6 +114,13 @@ class ThreadChooser {
     const double each = situation_.rows() / situation_.machine.multiprocessors;
     const std::int64_t fewer = power_of_two_below(static_cast<std::int64_t>(each));
     return std::min(rows, std::max(fewer, rows / parameters_.row_warps()));
+  }
+  // Blocks of few threads end apart from each other, and there are many of them; starting one takes a cycle
+  // of the whole machine, which only those hide whose threads take whole vectors.
+  std::int64_t pointwise_threads(const NestLoop& loop, std::int64_t lanes) const {
+    if (parameters_.block_threads() != 0) return parameters_.block_threads();
+    const bool whole = lanes * bytes_along(loop) >= situation_.machine.vector_bytes;
+    return whole ? VECTOR_BLOCK_THREADS : machine::BLOCK_THREADS;
   }
   // The threads that are left walk the innermost other axis.
   void spread(std::vector<Cut>& cuts, std::int64_t left) const {
@@ -150,28 +158,34 @@ class ThreadChooser {
 
   // What a thread takes it takes several times, far apart: along the fast axis, or, where that is short,
   // along another one.
-  void repeat(std::vector<Cut>& cuts, std::size_t fast) const {
+  void repeat(std::vector<Cut>& cuts, std::size_t fast, std::int64_t threads) const {
     const NestLoop& loop = situation_.shape.common[fast];
     const std::int64_t own = cuts[fast].threads * cuts[fast].lanes;
     if (parameters_.times() != 0) {
       if (cuts[fast].is_cut()) cuts[fast].times = members(loop, own, parameters_.times());
       repeat_rows(cuts, fast, parameters_.times() / cuts[fast].times);
-    } else if (large_loads() <= 2 && cuts[fast].threads == parameters_.block_threads() &&
-               is_enough_for_two(loop, cuts, cuts[fast])) {
+    } else if (!pays_twice()) {
+      return;
+    } else if (cuts[fast].threads == threads && is_enough_for_two(loop, cuts, cuts[fast])) {
       cuts[fast].times = 2;
-    } else if (large_loads() <= 2) {
+    } else {
       repeat_rows(cuts, fast, rows_of_thread(cuts, fast));
     }
   }
+  // Two of few loads are on their way together, and two of long chains hide each other's latencies: of four
+  // loads and 150 instructions (haversine_f32) an H200 took 188 us by one, 165 by two.
+  bool pays_twice() const { return large_loads() <= 2 || situation_.has_long_work(); }
   // Blocks enough are left where each takes twice as much.
   bool is_enough_for_two(const NestLoop& loop, const std::vector<Cut>& cuts, const Cut& cut) const {
     return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_OF_A_ROW * cut.threads * cut.lanes) &&
            blocks_of(cuts) >= 2.0 * situation_.machine.blocks_at_once;
   }
+  // Of BLOCK_THREADS, as the machine counts them.
   double blocks_of(const std::vector<Cut>& cuts) const {
-    double blocks = 1;
+    double blocks = 1.0 / machine::BLOCK_THREADS;
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       const std::int64_t own = cuts[i].threads * cuts[i].lanes;
+      blocks *= static_cast<double>(cuts[i].threads);
       blocks *= static_cast<double>(ceil_div(situation_.usual(situation_.shape.common[i]), own));
     }
     return blocks;
@@ -188,7 +202,7 @@ class ThreadChooser {
   std::int64_t lanes_of_few(std::size_t fast, std::int64_t lanes) const {
     const NestLoop& loop = situation_.shape.common[fast];
     const double elements = situation_.rows();
-    const auto blocks = [&] { return elements / static_cast<double>(lanes * parameters_.block_threads()); };
+    const auto blocks = [&] { return elements / static_cast<double>(lanes * machine::BLOCK_THREADS); };
     while (lanes > 1 && lanes * bytes_along(loop) > LEAST_BYTES &&
            blocks() < situation_.machine.multiprocessors)
       lanes /= 2;
@@ -239,7 +253,7 @@ class ThreadChooser {
     const auto& loops = situation_.shape.common;
     const std::size_t other = *rows_.tile;
     const std::int64_t tile = side_of_tile(), lanes = std::min(packed(loops[fast]), tile);
-    const std::int64_t across = tile / lanes, down = std::min(tile, parameters_.block_threads() / across);
+    const std::int64_t across = tile / lanes, down = std::min(tile, situation_.block_threads() / across);
     ScopeChoice choice(-1);
     std::vector<std::int64_t> factors = {tile};
     if (lanes > 1) factors.push_back(lanes);

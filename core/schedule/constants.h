@@ -97,6 +97,10 @@ constexpr int MOST_STREAMED_BYTES = 2;
 constexpr std::int64_t SHORT_AXIS = 64;
 
 // Pointwise nests where blocks have threads; the times are those of an H100.
+// Threads of a block whose threads take whole vectors; of other blocks there are twice as many. x + y of 100
+// and 402 MB took 29.3 and 98.4 us by 256 threads on an H200, 28.5 and 97.5 by 128; a stencil of single
+// elements 148 by 256 and 149 by 128 (perf/results/2026-11-29-h200-starts.md).
+constexpr std::int64_t VECTOR_BLOCK_THREADS = 128;
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
 constexpr std::int64_t BLOCKS_OF_A_ROW = 8;    // that are left of an axis, where a thread takes two vectors
 // Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32

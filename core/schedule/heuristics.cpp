@@ -112,6 +112,12 @@ std::optional<std::int64_t> Situation::most(const NestLoop& loop) const {
   return is_of_sizes(loop) ? most_of(facts, loop.extent) : std::nullopt;
 }
 
+bool Situation::has_long_work() const {
+  std::int64_t bytes = 0;
+  for (const Access& access : accesses) bytes += access.bytes;
+  return work_of(own_stmts(shape)) > std::max<std::int64_t>(HEAVY_WORK, LONG_WORK_A_BYTE * bytes);
+}
+
 double Situation::rows() const {
   double rows = 1;
   for (const NestLoop& loop : shape.common)

@@ -46,7 +46,7 @@ struct Parameters {
   Parameter<std::size_t> vector_rank =
       0;  // the common axis of a vector: 0 the best by neighbours, 1 the next
   // Where blocks have threads.
-  Count block_threads = 256;  // of a pointwise block
+  Count block_threads = 0;    // of a pointwise block; 0: by what a thread loads
   Count times = 0;            // that a thread takes packed elements; 0: by what it loads
   Count most_packed = 16;     // elements that a thread takes at once
   Count tile = 64;            // elements of a side: lines of 256 bytes of f32; 0: no tiles
@@ -114,6 +114,12 @@ class Situation {
   std::optional<std::int64_t> most(const loops::NestLoop& loop) const;
   // Turns of the common loops, of the usual sizes, and at least 1.
   double rows() const;
+  // Threads of a block, where nothing else decides.
+  std::int64_t block_threads() const {
+    return parameters.block_threads() != 0 ? parameters.block_threads() : machine::BLOCK_THREADS;
+  }
+  // Whether the operators of an element of a pointwise nest are long chains; see LONG_WORK_A_BYTE.
+  bool has_long_work() const;
   // Elements of the usual type in one register.
   std::int64_t lanes_along(const index::Symbol& axis) const;
   // Of a core, twice as many where scope `sibling` stores bf16 along the axis: two registers of f32 are
