@@ -72,8 +72,9 @@ void SortPlan::plan_order(const SortMachine& machine, const OrderShape& shape) {
   step_.blocks =
       std::clamp<std::int64_t>(ORDER_BLOCKS_EACH / SORT_BLOCKS_EACH * machine.blocks / rows, 1, step_.tiles);
   step_.each = ceil_div(step_.tiles, step_.blocks) * shape.at_once();
-  choose_digits(std::max<std::int64_t>(bits_of(bound - 1), 1), shape.bits);
-  clearing_blocks_ = std::clamp<std::int64_t>(cleared() / shape.at_once(), 1, machine.blocks);
+  step_.bits = shape.bits;
+  step_.passes = std::max<std::int64_t>(ceil_div(bits_of(bound - 1), shape.bits), 1);
+  clearing_blocks_ = std::clamp<std::int64_t>(said() / shape.at_once(), 1, machine.blocks);
 }
 
 // Rows that are shorter than an iteration share one, as long as words hold their keys. Where there are no
@@ -86,8 +87,8 @@ std::int64_t SortPlan::choose_rows(const SortShape& shape) const {
 }
 
 // As few passes as there can be, with digits of equal width.
-void SortPlan::choose_digits(std::int64_t bits, std::int64_t most_bits) {
-  step_.passes = ceil_div(bits, most_bits);
+void SortPlan::choose_digits(std::int64_t bits, const SortShape& shape) {
+  step_.passes = ceil_div(bits, shape.bits);
   step_.bits = ceil_div(bits, step_.passes);
 }
 
@@ -115,20 +116,19 @@ void SortPlan::choose_passes(std::int64_t size, std::int64_t bits, const SortMac
   step_.task = SortTask::count;
   step_.blocks = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(iterations, 1));
   step_.each = ceil_div(iterations, step_.blocks) * shape.at_once();
-  choose_digits(bits, shape.bits);
+  choose_digits(bits, shape);
   marking_blocks_ =
       std::clamp<std::int64_t>(machine.blocks / step_.segments, 1, ceil_div(size + 1, shape.threads));
 }
 
-std::int64_t SortPlan::cleared() const {
-  return most_passes_ + (step_.passes + step_.tiles) * step_.segments * digits();
-}
+// Of a sort for the order alone: what digits are counted in, and what tiles say in one pass.
+std::int64_t SortPlan::digit_counts() const { return step_.passes * step_.segments * digits(); }
+std::int64_t SortPlan::said() const { return step_.segments * step_.tiles * digits(); }
 
-// What tiles say of one pass is cleared by the pass before.
 std::int64_t SortPlan::counts() const {
   if (is_one_launch() || is_empty()) return 0;
   if (sizes_.has_starts) return step_.segments * digits() * step_.blocks;
-  return ceil_div(cleared() + step_.segments * step_.tiles * digits(), 2);
+  return ceil_div(most_passes_ + digit_counts() + 2 * said(), 2);
 }
 
 std::int64_t SortPlan::workspace_bytes() const {
@@ -172,9 +172,19 @@ void SortPlan::add_order(std::vector<SortLaunch>& launches, SortStep step) const
     launches.push_back({step, blocks});
   };
   if (is_one_launch()) return add(step_.task, step.segments);
+  step.next_tile = reinterpret_cast<unsigned*>(step.counts);
+  step.having_digit = step.next_tile + most_passes_;
+  unsigned* const said_by_turns[2] = {step.having_digit + digit_counts(),
+                                      step.having_digit + digit_counts() + said()};
+  step.cleared = most_passes_ + digit_counts() + said();
   add(SortTask::clear, clearing_blocks_);
   add(SortTask::digits, step.segments * step.blocks);
-  for (; step.pass < step.passes; ++step.pass) add(SortTask::tiles, step.segments * step.tiles);
+  for (; step.pass < step.passes; ++step.pass, ++step.next_tile) {
+    step.said = said_by_turns[step.pass % 2];
+    step.said_next = step.pass + 1 < step.passes ? said_by_turns[(step.pass + 1) % 2] : nullptr;
+    add(SortTask::tiles, step.segments * step.tiles);
+    step.having_digit += step.segments * digits();
+  }
 }
 
 }  // namespace twinloom::cuda

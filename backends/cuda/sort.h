@@ -40,7 +40,7 @@ class SortPlan {
 
  private:
   std::int64_t choose_rows(const SortShape& shape) const;
-  void choose_digits(std::int64_t bits, std::int64_t most_bits);
+  void choose_digits(std::int64_t bits, const SortShape& shape);
   bool choose_ranges(std::int64_t size, std::int64_t bits, const SortMachine& machine,
                      const SortShape& shape);
   void choose_passes(std::int64_t size, std::int64_t bits, const SortMachine& machine,
@@ -55,7 +55,8 @@ class SortPlan {
   bool is_one_launch() const { return step_.task == SortTask::rows || step_.task == SortTask::range; }
   bool is_empty() const { return sizes_.rows * sizes_.n == 0; }
   std::int64_t counts() const;
-  std::int64_t cleared() const;  // of a sort for the order alone: words of 32 bits that begin as 0
+  std::int64_t digit_counts() const;
+  std::int64_t said() const;
 
   SortSizes sizes_;
   std::int64_t warps_;

@@ -7,7 +7,8 @@
 // learns from the tiles before how many have each digit (a decoupled look-back, after Merrill and Garland): a
 // tile says how many it has itself, and then how many it and those before it have. It waits for tiles that
 // others have begun, and never for one that has none. The digits of all passes are counted in one launch
-// before. Wants sort_step.h and block_sum.h before it.
+// before. An epilogue runs where an element's offset is stored. Wants sort_step.h, block_sum.h and
+// row_network.h before it.
 #pragma once
 
 namespace twinloom::device {
@@ -38,7 +39,13 @@ struct OrderShared {
   u32 tile;
 };
 
-template <OrderShape shape, int key_bits, class Key, class Failure>
+// Of a sort that has none.
+struct NoEpilogue {
+  template <class Failure>
+  TWINLOOM_INLINE void operator()(i64, i64, i64, Failure) const {}
+};
+
+template <OrderShape shape, int key_bits, class Key, class Epilogue, class Failure>
 class Ordering {
   static_assert(shape.digits() <= shape.threads, "a thread has one digit");
   static_assert(shape.at_once() < 1 << 16, "counts of a tile are of 16 bits, and so are numbers in a row");
@@ -48,8 +55,15 @@ class Ordering {
 
  public:
   TWINLOOM_INLINE Ordering(OrderShared<shape>& shared, const SortStep& step, i64* order, i64 n, i64 rows,
-                           const Key& key, Failure failure)
-      : shared_(shared), step_(step), order_(order), n_(n), rows_(rows), key_(key), failure_(failure) {}
+                           const Key& key, const Epilogue& epilogue, Failure failure)
+      : shared_(shared),
+        step_(step),
+        order_(order),
+        n_(n),
+        rows_(rows),
+        key_(key),
+        epilogue_(epilogue),
+        failure_(failure) {}
 
   // A row has several threads of the block, or all.
   TWINLOOM_INLINE void sort_rows() {
@@ -69,32 +83,34 @@ class Ordering {
     TWINLOOM_UNROLL
     for (u32 i = 0; i < u32(shape.items); ++i) {
       const u32 p = i * u32(threads) + own, pair = p % u32(shape.items) / 2;
-      if (p < u32(n_)) order_[first + p] = pairs[p / u32(shape.items) * PAIRS + pair] >> p % 2 * 16 & 0xffff;
+      if (p >= u32(n_)) continue;
+      const i64 element = pairs[p / u32(shape.items) * PAIRS + pair] >> p % 2 * 16 & 0xffff;
+      order_[first + p] = element;
+      epilogue_(row, i64(p), element, failure_);
     }
   }
 
   // What the launches after this one count in.
   TWINLOOM_INLINE void clear() const {
-    const i64 count = statuses(1) - counters();
-    for (i64 at = i64(blockIdx.x) * shape.threads + thread(); at < count;
-         at += i64(gridDim.x) * shape.threads)
-      counters()[at] = 0;
+    const i64 own = i64(blockIdx.x) * shape.threads + thread();
+    for (i64 at = own; at < step_.cleared; at += i64(gridDim.x) * shape.threads) step_.next_tile[at] = 0;
   }
 
   // Of all passes.
   TWINLOOM_INLINE void count() {
     u32* const counts = reinterpret_cast<u32*>(shared_.words);
-    const int all = int(step_.passes) * digits();
+    const int all = int(step_.passes) * DIGITS;
     const i64 segment = short_div(blockIdx.x, step_.blocks), part = i64(blockIdx.x) - segment * step_.blocks;
     for (int d = thread(); d < all; d += shape.threads) counts[d] = 0;
     __syncthreads();
     const u32 end = u32(least((part + 1) * step_.each, n_));
     for (u32 first = u32(part * step_.each); first < end; first += u32(shape.at_once()))
-      count(segment * n_, first + u32(thread()), end, counts);
+      count_some(segment * n_, first + u32(thread()), end, counts);
     __syncthreads();
-    u32* const totals = digit_counts() + segment * all;
-    for (int d = thread(); d < all; d += shape.threads)
-      if (counts[d] != 0) atomicAdd(totals + d, counts[d]);
+    for (int d = thread(); d < all; d += shape.threads) {
+      const i64 at = (d / DIGITS * step_.segments + segment) * DIGITS + d % DIGITS;
+      if (counts[d] != 0) atomicAdd(step_.having_digit + at, counts[d]);
+    }
   }
 
   // Of one pass.
@@ -102,10 +118,10 @@ class Ordering {
     take_tile();
     u64 words[u32(shape.items)];
     load(words);
-    u32 ranks[u32(shape.items)];
+    u16 ranks[u32(shape.items)];
     u16* const counts = shared_.of_warp[warp()];
     TWINLOOM_UNROLL
-    for (int i = 0; i < shape.items; ++i) ranks[i] = rank(digit_of(words[i]), counts, lanes_having());
+    for (int i = 0; i < shape.items; ++i) ranks[i] = u16(rank(digit_of(words[i]), counts, lanes_having()));
     __syncthreads();
     find_places();
     __syncthreads();
@@ -116,7 +132,7 @@ class Ordering {
   }
 
  private:
-  static constexpr int POSITION_BITS = shape.position_bits();
+  static constexpr int POSITION_BITS = shape.position_bits(), DIGITS = shape.digits();
   static constexpr u32 PAIRS =
       u32(shape.items) / 2 + 1;         // words of a thread in shared memory: no two lanes meet
   static constexpr u64 NONE = u64(-1);  // a word past the end: the greatest
@@ -125,7 +141,6 @@ class Ordering {
   TWINLOOM_INLINE static int thread() { return int(threadIdx.x); }
   TWINLOOM_INLINE static int lane() { return thread() % 32; }
   TWINLOOM_INLINE static int warp() { return thread() / 32; }
-  TWINLOOM_INLINE int digits() const { return 1 << int(step_.bits); }
   TWINLOOM_INLINE u32 key_at(i64 at) const {
     return u32(key_(at, Unchecked{})) & u32((u64(1) << key_bits) - 1);
   }
@@ -160,19 +175,12 @@ class Ordering {
       __syncthreads();
   }
 
-  // What is counted, in 32 bits each: a tile's number for each pass; how many of a row have a digit, for each
-  // pass; what tiles have said, of this pass and of the next by turns.
-  TWINLOOM_INLINE u32* counters() const { return reinterpret_cast<u32*>(step_.counts); }
-  TWINLOOM_INLINE u32* digit_counts() const { return counters() + shape.most_passes(); }
-  TWINLOOM_INLINE u32* statuses(i64 pass) const {
-    const i64 tiles = step_.segments * step_.tiles;
-    return digit_counts() + (step_.segments * step_.passes + pass % 2 * tiles) * digits();
-  }
   // Not 0, which is what a tile says that has said nothing. A sum through the last tile is never read, so
   // that it may be as much as 2^31 - 1.
   TWINLOOM_INLINE static u32 status(u32 sum, bool is_through) { return ~(sum | u32(is_through) << 31); }
 
-  TWINLOOM_INLINE void count(i64 row, u32 own, u32 end, u32* counts) const {
+  // As many elements as a thread has at once.
+  TWINLOOM_INLINE void count_some(i64 row, u32 own, u32 end, u32* counts) const {
     u32 keys[u32(shape.items)];
     TWINLOOM_UNROLL
     for (u32 i = 0; i < u32(shape.items); ++i)
@@ -183,8 +191,7 @@ class Ordering {
       TWINLOOM_UNROLL
       for (int pass = 0; pass < shape.most_passes(); ++pass)
         if (pass < step_.passes)
-          atomicAdd(counts + pass * digits() + int(keys[i] >> pass * int(step_.bits) & u32(digits() - 1)),
-                    u32(1));
+          atomicAdd(counts + pass * DIGITS + int(keys[i] >> pass * shape.bits & u32(DIGITS - 1)), u32(1));
     }
     for (u32 p = own; p < least(own + u32(shape.at_once()), end); p += u32(shape.threads))
       key_(row + p, failure_);
@@ -192,23 +199,22 @@ class Ordering {
 
   // The next one that no block has: those before it have been begun.
   TWINLOOM_INLINE void take_tile() {
-    if (thread() == 0) shared_.tile = atomicAdd(counters() + step_.pass, u32(1));
-    for (int d = lane(); d < digits(); d += 32) shared_.of_warp[warp()][d] = 0, lanes_having()[d] = 0;
+    if (thread() == 0) shared_.tile = atomicAdd(step_.next_tile, u32(1));
+    for (int d = lane(); d < DIGITS; d += 32) shared_.of_warp[warp()][d] = 0, lanes_having()[d] = 0;
     __syncthreads();
-    segment_ = short_div(shared_.tile, step_.tiles);
-    part_ = i64(shared_.tile) - segment_ * step_.tiles;
-    first_ = held(segment_ * n_);
-    begin_ = u32(part_ * shape.at_once());
-    size_ = u32(least(shape.at_once(), n_ - i64(begin_)));
+    segment_ = u32(short_div(shared_.tile, step_.tiles));
+    part_ = shared_.tile - segment_ * u32(step_.tiles);
+    begin_ = part_ * u32(shape.at_once());
+    size_ = least(u32(shape.at_once()), u32(n_) - begin_);
   }
   // Of the warp, for each digit: which lanes have it.
-  TWINLOOM_INLINE u32* lanes_having() { return reinterpret_cast<u32*>(shared_.words) + warp() * digits(); }
+  TWINLOOM_INLINE u32* lanes_having() { return reinterpret_cast<u32*>(shared_.words) + warp() * DIGITS; }
   TWINLOOM_INLINE u32 digit_of(u64 word) const {
-    return u32(word >> (32 + int(step_.pass * step_.bits))) & u32(digits() - 1);
+    return u32(word >> 32) >> int(step_.pass * shape.bits) & u32(DIGITS - 1);
   }
   // Passes write words to one and the other, the last one elements to `order`.
   TWINLOOM_INLINE i64* target(i64 pass) const {
-    return ((step_.passes - pass) % 2 == 1 ? order_ : static_cast<i64*>(step_.spare)) + first_;
+    return ((step_.passes - pass) % 2 == 1 ? order_ : static_cast<i64*>(step_.spare)) + segment_ * n_;
   }
 
   // All loads are on their way before the first is waited for. A warp has a run of the tile.
@@ -218,7 +224,7 @@ class Ordering {
       u32 keys[u32(shape.items)];
       TWINLOOM_UNROLL
       for (u32 i = 0; i < u32(shape.items); ++i)
-        keys[i] = key_at(first_ + begin_ + least(own + i * 32, size_ - 1));
+        keys[i] = key_at(segment_ * n_ + begin_ + least(own + i * 32, size_ - 1));
       TWINLOOM_UNROLL
       for (u32 i = 0; i < u32(shape.items); ++i) words[i] = u64(keys[i]) << 32 | (begin_ + own + i * 32);
     } else {
@@ -245,24 +251,23 @@ class Ordering {
   // Makes each warp's count of a digit where its elements begin among `words`, and finds where these go.
   TWINLOOM_INLINE void find_places() {
     const int d = thread();
-    const bool has_digit = d < digits();
-    u32* const said = statuses(step_.pass) + (segment_ * step_.tiles + part_) * digits() + d;
+    const bool has_digit = d < DIGITS;
+    const i64 own = i64(shared_.tile) * DIGITS + d;
     u32 total = 0, there = 0;
     u64 counts = 0;  // of the row and of the tile
     if (has_digit) {
       total = add_warps(d);
-      there = d + 1 == digits() ? total - (u32(shape.at_once()) - size_) : total;
-      say(said, status(there, part_ == 0));
-      if (step_.pass + 1 < step_.passes)
-        statuses(step_.pass + 1)[(segment_ * step_.tiles + part_) * digits() + d] = 0;
-      counts = u64(digit_counts()[(segment_ * step_.passes + step_.pass) * digits() + d]) << 32 | total;
+      there = d + 1 == DIGITS ? total - (u32(shape.at_once()) - size_) : total;
+      say(step_.said + own, status(there, part_ == 0));
+      if (step_.said_next != nullptr) step_.said_next[own] = 0;
+      counts = u64(step_.having_digit[i64(segment_) * DIGITS + d]) << 32 | total;
     }
     const u64 begin = sum_before<shape.warps()>(counts, shared_.of_warps);
     if (!has_digit) return;
     u32 before = 0;
     if (part_ > 0) {
-      before = look_back(said);
-      say(said, status(before + there, true));
+      before = look_back(step_.said + own);
+      say(step_.said + own, status(before + there, true));
     }
     shared_.places[d] = u32(begin >> 32) + before - u32(begin);
     TWINLOOM_UNROLL
@@ -283,7 +288,7 @@ class Ordering {
   TWINLOOM_INLINE u32 look_back(const u32* said) const {
     u32 sum = 0;
     for (bool is_through = false; !is_through;) {
-      said -= digits();
+      said -= DIGITS;
       u32 word = 0;
       while (word == 0) word = heard(said);
       sum += ~word & (u32(-1) >> 1);
@@ -304,7 +309,9 @@ class Ordering {
       const u32 at = i * u32(shape.threads) + u32(thread());
       const u64 word = shared_.words[at];
       const u32 place = shared_.places[digit_of(word)] + at;
-      if (at < size_) to[place] = is_end ? i64(u32(word)) : i64(word);
+      if (at >= size_) continue;
+      to[place] = is_end ? i64(u32(word)) : i64(word);
+      if (is_end) epilogue_(segment_, i64(place), i64(u32(word)), failure_);
     }
   }
 
@@ -313,21 +320,25 @@ class Ordering {
   i64* order_;
   i64 n_, rows_;
   const Key& key_;
+  const Epilogue& epilogue_;
   Failure failure_;
-  i64 segment_ = 0, part_ = 0, first_ = 0;  // of this block's tile
-  u32 begin_ = 0, size_ = 0;                // in its row
+  u32 segment_ = 0, part_ = 0;  // of this block's tile
+  u32 begin_ = 0, size_ = 0;    // in its row
 };
 
 // Called as a function of the name stable_sort, with no starts. `key(p, failure)` is the key of element p,
-// below 2^key_bits, and reports an index that is out of range to `failure`.
+// below 2^key_bits, and reports an index that is out of range to `failure`. `epilogue(row, p, element,
+// failure)` is called once for position p of each row, with what the order says there.
 template <OrderShape shape, int key_bits, OrderTasks tasks, class Failure>
 struct BlockOrder {
   const SortStep& step;
   Failure failure;
-  template <class Key>
-  TWINLOOM_INLINE void operator()(i64* order, decltype(nullptr), i64 n, i64, i64 rows, Key key) const {
+  template <class Key, class Epilogue = NoEpilogue>
+  TWINLOOM_INLINE void operator()(i64* order, decltype(nullptr), i64 n, i64, i64 rows, Key key,
+                                  Epilogue epilogue = {}) const {
     OrderShared<shape>& shared = *reinterpret_cast<OrderShared<shape>*>(TWINLOOM_BLOCK_SCRATCH);
-    Ordering<shape, key_bits, Key, Failure> ordering(shared, step, order, n, rows, key, failure);
+    Ordering<shape, key_bits, Key, Epilogue, Failure> ordering(shared, step, order, n, rows, key, epilogue,
+                                                               failure);
     if constexpr (tasks != OrderTasks::passes)
       if (step.task == SortTask::rows) return ordering.sort_rows();
     if constexpr (tasks != OrderTasks::rows) {
@@ -335,10 +346,6 @@ struct BlockOrder {
       if (step.task == SortTask::digits) return ordering.count();
       if (step.task == SortTask::tiles) return ordering.move();
     }
-  }
-  template <class Key>
-  TWINLOOM_INLINE void operator()(i64* order, decltype(nullptr), i64 n, i64 bound, Key key) const {
-    (*this)(order, nullptr, n, bound, 1, key);
   }
 };
 template <int key_bits, OrderTasks tasks>

@@ -35,7 +35,7 @@ constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
 struct OrderShape {
   int threads;  // of a block
   int items;    // elements of a thread
-  int bits;     // of a key that one pass looks at, at most
+  int bits;     // of a key that one pass looks at
   constexpr int warps() const { return threads / 32; }
   constexpr int at_once() const { return threads * items; }  // of a block
   constexpr int digits() const { return 1 << bits; }
@@ -82,10 +82,18 @@ struct SortStep {
   emit::Integer is_whole = 1;                 // a word holds all of a key
   emit::Integer outside = 0;                  // what keys out of range count as: as much as `bound` or more
   emit::Integer* spare = nullptr;             // of two passes and more: a word for each element
-  emit::Integer* counts = nullptr;  // of `count`: of each segment, digit and block; of `digits` and `tiles`
+  emit::Integer* counts = nullptr;            // of `count`: of each segment, digit and block
   emit::Integer* totals = nullptr;            // of `scan`: of each segment and digit
-  emit::Integer row_bits = 0;                 // of `rows`: a row has 2^row_bits threads
-  emit::Integer tiles = 1;                    // of a row
+  // Of a sort whose order is all that is asked for. What is counted lies in one piece, in 32 bits each: the
+  // next tile of each pass, how many have a digit (of each pass, row and digit), what tiles have said in this
+  // pass and in the next by turns (of each row, tile and digit).
+  emit::Integer row_bits = 0;        // of `rows`: a row has 2^row_bits threads
+  emit::Integer tiles = 1;           // of a row
+  emit::Integer cleared = 0;         // of `clear`: how many counts, from next_tile on
+  unsigned* next_tile = nullptr;     // of the pass
+  unsigned* having_digit = nullptr;  // of the pass; of `digits`, of all
+  unsigned* said = nullptr;          // in the pass
+  unsigned* said_next = nullptr;     // in the next pass, if there is one
 };
 
 }  // namespace twinloom::cuda
