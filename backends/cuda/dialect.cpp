@@ -2,8 +2,10 @@
 #include "backends/cuda/dialect.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
+#include "backends/cuda/device/sort_step.h"
 #include "backends/cuda/launch_bounds.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -35,6 +37,22 @@ std::string CudaDialect::head(const loops::Program& program) const {
              join(parameters, ", ", [](const std::string& text) { return text; }), ")");
 }
 
+namespace {
+
+// The type of what gives the order and nothing else: it has the tasks that its sizes may ask for.
+std::string stable_order(const loops::Call& sort) {
+  constexpr int MOST_BITS = 32;
+  const loops::CallSizes sizes = loops::call_sizes(sort);
+  const auto bound = index::constant_of(sizes.bound), n = index::constant_of(sizes.n);
+  const int bits = bound && *bound > 0
+                       ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*bound - 1)))
+                       : MOST_BITS;
+  const std::string_view tasks = !n ? "either" : *n <= ORDER_SHAPE.at_once() ? "rows" : "passes";
+  return cat("StableOrder<", std::min(bits, MOST_BITS), ", OrderTasks::", tasks, ">");
+}
+
+}  // namespace
+
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
   std::vector<std::string> lines = {"const Predecessors predecessors;"};
   std::ranges::move(block_opening(program), std::back_inserter(lines));
@@ -45,7 +63,8 @@ std::vector<std::string> CudaDialect::opening(const loops::Program& program) con
 std::vector<std::string> CudaDialect::block_opening(const loops::Program& program) const {
   if (const loops::Call* const call = routine_of(program)) {
     CHECK(call->routine == loops::Routine::stable_sort, "a GPU has no routine but the sort");
-    return {"const StableSort stable_sort{step, failure};"};
+    if (loops::has_starts(*call)) return {"const StableSort stable_sort{step, failure};"};
+    return {cat("const ", stable_order(*call), " stable_sort{step, failure};")};
   }
   const machine::BlockShape shape = emit::block_shape(program);
   if (shape.threads == 1) return {};

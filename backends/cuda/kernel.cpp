@@ -36,11 +36,10 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       block_count_(cuda::block_count(program, gpu.machine().multiprocessors)),
       sizes_(program.sizes),
       threads_(static_cast<unsigned>(block_threads(program))),
-      scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
+      scratch_bytes_(static_cast<unsigned>(shared_bytes(program))) {
   if (const loops::Call* const call = routine_of(program)) {
     sorted_ = loops::call_sizes(*call);
     has_starts_ = loops::has_starts(*call);
-    scratch_bytes_ = SORT_SHAPE.shared_bytes();
   }
   may_fail_ = loops::looks_up_indices(*program.body);
   allow_scratch(*usual_);

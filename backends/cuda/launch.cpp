@@ -17,7 +17,15 @@ std::size_t buffer_count(const loops::Program& program) {
 }
 
 std::int64_t block_threads(const loops::Program& program) {
-  return routine_of(program) == nullptr ? emit::block_shape(program).threads : SORT_SHAPE.threads;
+  const loops::Call* const routine = routine_of(program);
+  if (routine == nullptr) return emit::block_shape(program).threads;
+  return loops::has_starts(*routine) ? SORT_SHAPE.threads : ORDER_SHAPE.threads;
+}
+
+std::int64_t shared_bytes(const loops::Program& program) {
+  const loops::Call* const routine = routine_of(program);
+  if (routine == nullptr) return emit::scratch_layout(program).bytes;
+  return loops::has_starts(*routine) ? SORT_SHAPE.shared_bytes() : ORDER_SHAPE.shared_bytes();
 }
 
 std::int64_t cluster_blocks(const loops::Program& program) {

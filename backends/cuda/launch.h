@@ -23,8 +23,10 @@ bool is_size(const loops::SizeInfo& info);
 std::size_t buffer_count(const loops::Program& program);
 
 // Threads of a block, and blocks on a GPU with so many multiprocessors. A routine
-// has the shape that device/sort.h asks for, whatever the number of blocks; all else what its loops say.
+// has the shape that device/sort.h or device/order.h asks for, whatever the number of blocks; all else what
+// its loops say.
 std::int64_t block_threads(const loops::Program& program);
+std::int64_t shared_bytes(const loops::Program& program);    // that a launch asks for, of a block
 std::int64_t cluster_blocks(const loops::Program& program);  // of one task
 index::Expr block_count(const loops::Program& program, int multiprocessors);
 

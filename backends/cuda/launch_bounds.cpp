@@ -111,7 +111,8 @@ class Needs {
 
 std::string launch_bounds(const loops::Program& program) {
   const std::int64_t threads = block_threads(program);
-  if (routine_of(program) != nullptr) return cat(threads, ", ", SORT_BLOCKS_EACH);
+  if (const loops::Call* const routine = routine_of(program))
+    return cat(threads, ", ", loops::has_starts(*routine) ? SORT_BLOCKS_EACH : ORDER_BLOCKS_EACH);
   const Needs needs(program);
   if (needs.wants_all_registers(program.outermost_fastest)) return cat(threads, ONE_BLOCK);
   const auto resident = needs.resident_threads();
@@ -119,7 +120,12 @@ std::string launch_bounds(const loops::Program& program) {
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));
 }
 
-bool keeps_launch_bounds(const loops::Program& program) { return Needs(program).has_lists(); }
+// An order of 16 Mi elements takes 0.61 ms on an H200 where four blocks share a multiprocessor, with 56 bytes
+// of spills a thread, and 0.70 without spills where two do.
+bool keeps_launch_bounds(const loops::Program& program) {
+  const loops::Call* const routine = routine_of(program);
+  return (routine != nullptr && !loops::has_starts(*routine)) || Needs(program).has_lists();
+}
 
 std::string without_block_count(const std::string& text) {
   const std::size_t bounds = text.find(BOUNDS);

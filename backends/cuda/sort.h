@@ -1,6 +1,6 @@
 // How a sort of a GPU is launched: which kernels one after the other, with how many blocks. See
-// device/sort.h. Exported sources have this file too, so it includes nothing of the library but plain
-// structs.
+// device/sort.h, and device/order.h for one whose order is all that is asked for. Exported sources have this
+// file too, so it includes nothing of the library but plain structs.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct SortSizes {
 
 class SortPlan {
  public:
-  SortPlan(const SortSizes& sizes, const SortMachine& machine, const SortShape& shape = SORT_SHAPE);
+  SortPlan(const SortSizes& sizes, const SortMachine& machine, const SortShape& shape = SORT_SHAPE,
+           const OrderShape& order = ORDER_SHAPE);
 
   // Why it cannot be launched, in words: a row has 2^31 elements, or 2^48 keys. Empty where it can.
   const std::string& refusal() const { return refusal_; }
@@ -38,21 +39,30 @@ class SortPlan {
   std::vector<SortLaunch> launches(void* workspace) const;
 
  private:
-  std::int64_t choose_rows(const SortMachine& machine, const SortShape& shape) const;
+  std::int64_t choose_rows(const SortShape& shape) const;
   void choose_digits(std::int64_t bits, const SortShape& shape);
-  bool choose_block(std::int64_t size, std::int64_t bits, const SortShape& shape);
   bool choose_ranges(std::int64_t size, std::int64_t bits, const SortMachine& machine,
                      const SortShape& shape);
   void choose_passes(std::int64_t size, std::int64_t bits, const SortMachine& machine,
                      const SortShape& shape);
+  void refuse(std::int64_t size, std::int64_t keys, std::int64_t most_keys);
+  void plan(const SortMachine& machine, const SortShape& shape);
+  void plan_order(const SortMachine& machine, const OrderShape& shape);
+  void add(std::vector<SortLaunch>& launches, SortStep step) const;
+  void add_order(std::vector<SortLaunch>& launches, SortStep step) const;
   std::int64_t digits() const { return std::int64_t{1} << step_.bits; }
   std::int64_t spare() const { return step_.passes > 1 && !is_one_launch() ? sizes_.rows * sizes_.n : 0; }
-  bool is_one_launch() const { return step_.task == SortTask::block || step_.task == SortTask::range; }
-  std::int64_t counts() const { return is_one_launch() ? 0 : step_.segments * digits() * step_.blocks; }
+  bool is_one_launch() const { return step_.task == SortTask::rows || step_.task == SortTask::range; }
+  bool is_empty() const { return sizes_.rows * sizes_.n == 0; }
+  std::int64_t counts() const;
+  std::int64_t digit_counts() const;
+  std::int64_t said() const;
 
   SortSizes sizes_;
   std::int64_t warps_;
   std::int64_t marking_blocks_ = 1;  // of a segment
+  std::int64_t clearing_blocks_ = 1;
+  std::int64_t most_passes_;  // of a sort for the order alone
   SortStep step_;
   std::string refusal_;
 };

@@ -123,14 +123,12 @@ std::string SourceTarget::declaration(const loops::Program& program, const std::
 std::string SourceTarget::launch(const Call& call) const {
   const loops::Program& program = call.program;
   const loops::Call* const routine = routine_of(program);
-  const std::int64_t scratch =
-      routine != nullptr ? SORT_SHAPE.shared_bytes() : emit::scratch_layout(program).bytes;
   std::vector<std::string> small;
   for (const loops::SizeInfo& size : program.sizes)
     if (is_size(size)) small.push_back(cat(call.text(size.symbol), " < LARGE_SIZE"));
   const std::string kernel =
-      cat("{", call.function, ", ", name_for_any(call.function), ", ", block_threads(program), ", ", scratch,
-          ", ", loops::looks_up_indices(*program.body) ? "true" : "false", "}");
+      cat("{", call.function, ", ", name_for_any(call.function), ", ", block_threads(program), ", ",
+          shared_bytes(program), ", ", loops::looks_up_indices(*program.body) ? "true" : "false", "}");
   const std::string handed =
       cat(kernel, ", {", call.buffers, "}, {", call.sizes, "}, ",
           small.empty() ? "true" : join(small, " && ", [](const std::string& text) { return text; }));

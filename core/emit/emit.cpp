@@ -219,6 +219,26 @@ std::string Emitter::slot(const loops::Slot& slot) {
   return name;
 }
 
+// A function of a place and of what the routine says there.
+std::string Emitter::epilogue(const loops::Slot& slot) {
+  std::vector<std::string> parameters;
+  scopes_.open();
+  for (const loops::Axis axis : slot.at) {
+    parameters.push_back(scopes_.fresh("k"));
+    indices_.bind(axis, {parameters.back(), scopes_.level(), false, {}});
+  }
+  parameters.push_back(scopes_.fresh("v"));
+  values_.set_temp(slot.element, {Operand{parameters.back(), ops::DType::i64}});
+  stmt(*slot.body);
+  const std::string list =
+      join(parameters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
+  const std::string name = scopes_.fresh("epilogue");
+  scopes_.close(cat("const auto ", name, " = [&](", list, dialect_.slot_parameters(), ")",
+                    dialect_.slot_attributes(), " {"),
+                "};");
+  return name;
+}
+
 // A function of a place that fetches what the slots load there, as far as it lies where the place alone says.
 std::string Emitter::ahead(const std::vector<loops::Slot>& slots) {
   std::vector<std::string> counters;
@@ -253,7 +273,11 @@ void Emitter::call(const loops::Call& call) {
   if (call.routine == loops::Routine::stable_sort && !loops::has_starts(call))
     arguments.emplace_back("nullptr");
   for (const index::Expr& size : call.sizes) arguments.push_back(indices_.name(size));
-  for (const loops::Slot& inner : call.slots) arguments.push_back(slot(inner));
+  if (call.routine == loops::Routine::stable_sort && !loops::has_starts(call) && call.sizes.size() == 2)
+    arguments.emplace_back("1");
+  const loops::Slot* const last = loops::epilogue_of(call);
+  for (const loops::Slot& inner : call.slots)
+    arguments.push_back(&inner == last ? epilogue(inner) : slot(inner));
   if (call.routine == loops::Routine::sums_by_key) arguments.push_back(ahead(call.slots));
   const auto name = [&] {
     switch (call.routine) {

@@ -46,6 +46,7 @@ class Emitter {
   void last_block(const loops::LastBlock& last);
   void call(const loops::Call& call);
   std::string slot(const loops::Slot& slot);
+  std::string epilogue(const loops::Slot& slot);
   std::string ahead(const std::vector<loops::Slot>& slots);
 
   void loop(const loops::Loop& loop);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/fuse/align.h"
+#include "core/fuse/epilogue.h"
 #include "core/fuse/forward.h"
 #include "core/fuse/items.h"
 #include "core/fuse/siblings.h"
@@ -56,8 +57,10 @@ class Combiner {
   }
 
   Combined run() {
-    if (is_routine(first_number_) || is_routine(second_number_))
+    if (is_routine(first_number_) || is_routine(second_number_)) {
+      if (auto combined = into_epilogue()) return std::move(*combined);
       return refuse(Reason::routine, "a sort is a kernel of its own");
+    }
     if (!updates_of(first_number_).empty() || (!updates_of(second_number_).empty() && flows_.empty()))
       return refuse(Reason::routine, std::string(ADDS_IN_MEMORY));
     if (has_barrier())
@@ -100,6 +103,26 @@ class Combiner {
     }
     if (!updates_of(second_number_).empty()) return refuse(Reason::routine, std::string(ADDS_IN_MEMORY));
     return with_frame();
+  }
+
+  // The reader of a sort's order, after the sort.
+  std::optional<Combined> into_epilogue() {
+    if (is_routine(second_number_) || flows_.size() != 1 || has_barrier() || !only_writer_is_first())
+      return std::nullopt;
+    if (!over_limits().empty()) return std::nullopt;
+    const Nest sort = opened(first_number_), reader = opened(second_number_);
+    std::optional<Nest> whole = with_epilogue(sort, reader, *flows_.begin(), names_);
+    if (!whole) return std::nullopt;
+    const auto &first = around_.lowered.units[first_number_].nodes,
+               &second = around_.lowered.units[second_number_].nodes;
+    std::vector<graph::NodeId> nodes = first;
+    nodes.insert(nodes.end(), second.begin(), second.end());
+    return Combined{lower::packed(*whole, std::move(nodes), around_.lowered), Reason::no_gain, {}};
+  }
+  // With its Lets.
+  Nest opened(std::size_t number) {
+    const lower::Unit& unit = around_.lowered.units[number];
+    return take_apart({unit.nest.name, {}, {}, lower::opened(unit, 0, names_)});
   }
 
   const std::vector<ValueId>& updates_of(std::size_t number) const {

@@ -232,6 +232,8 @@ void Types::define(const Stmt& stmt) {
     define_alike(prefix->before, prefix->total);
     define_alike(prefix->all, prefix->total);
   }
+  if (const auto* call = std::get_if<Call>(&stmt.node))
+    if (const Slot* epilogue = epilogue_of(*call)) define(epilogue->element, 0, ops::DType::i64);
 }
 
 void Types::define_alike(Temp temp, Temp model) {

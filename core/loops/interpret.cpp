@@ -392,6 +392,7 @@ class Actions {
     std::vector<std::size_t> axes;
     Element key = element_of(call.slots.front(), axes);
     const bool whole = !has_starts(call);
+    const auto epilogue = epilogue_of_sort(call);
     return [=, axis = axes.front(), order = call.operands.front().index,
             starts = call.operands.back().index](State& state) {
       std::vector<std::int64_t> keys;
@@ -403,10 +404,31 @@ class Actions {
               " of a row, below ", bound(state));
         keys.push_back(inside ? p / n(state) * bound(state) + own : -1);
       }
-      if (whole) return store_all(state, order, offsets_in_rows(stable_order(keys), n(state)));
+      if (whole) {
+        const std::vector<std::int64_t> offsets = offsets_in_rows(stable_order(keys), n(state));
+        store_all(state, order, offsets);
+        return epilogue(state, offsets);
+      }
       const Sorted sorted = stable_sort(keys, rows(state) * bound(state));
       store_all(state, order, sorted.order);
       store_all(state, starts, sorted.starts);
+    };
+  }
+
+  // What the epilogue does with the order that was found.
+  std::function<void(State&, const std::vector<std::int64_t>&)> epilogue_of_sort(const Call& sort) {
+    const Slot* const slot = epilogue_of(sort);
+    if (slot == nullptr) return [](State&, const std::vector<std::int64_t>&) {};
+    Integer n = names_.integer(call_sizes(sort).n);
+    const std::size_t row = names_.bind(slot->at[0]), axis = names_.bind(slot->at[1]);
+    const std::size_t element = names_.define_value(slot->element, 1);
+    return [=, body = of(*slot->body)](State& state, const std::vector<std::int64_t>& order) {
+      for (std::size_t at = 0; at < order.size(); ++at) {
+        state.symbols[row] = static_cast<std::int64_t>(at) / n(state);
+        state.symbols[axis] = static_cast<std::int64_t>(at) % n(state);
+        state.values[element] = static_cast<Bits>(order[at]);
+        body(state);
+      }
     };
   }
 

@@ -231,7 +231,8 @@ enum class Routine : std::uint8_t {
   // sizes [n, bound, rows]: so many rows of n elements, p of row p / n, each with keys of its own below
   // bound; the same as of rows * n elements by row * bound + key. No key is outside unless bound is 0.
   // Without operand 1, the starts that nobody asks for: order lists the elements of each row by their offset
-  // in it; no key is outside, and bound is at most 2^32.
+  // in it; no key is outside, and bound is at most 2^32. Then there may be a slot 1, an epilogue at (row, p),
+  // for each position p of a row, whose element is what order says there; it may store.
   stable_sort,
   // sizes [n, bound, rows]; operands: 0 sums T[rows * bound], T f32 or f64;
   // 1 T[rows * n] and 2 i64[rows * bound] are room for the routine, with contents that nobody knows
@@ -242,7 +243,7 @@ enum class Routine : std::uint8_t {
   // Of none it is -0.0, which adds nothing.
   sums_by_key,
 };
-struct Slot {  // `body` runs for place `at`; a prologue sets `element` (a Let in it)
+struct Slot {  // `body` runs for place `at`; a prologue sets `element` (a Let in it), an epilogue is given it
   std::vector<Axis> at;
   Temp element;
   Ref<Stmt> body;
@@ -258,6 +259,7 @@ struct CallSizes {  // by name; one row where none are given
 };
 CallSizes call_sizes(const Call& call);
 bool has_starts(const Call& sort);
+const Slot* epilogue_of(const Call& call);  // null where there is none
 // The operands that say something afterwards; the others are room.
 std::span<const Buffer> made_by(const Call& call);
 // How far each axis of a slot goes.

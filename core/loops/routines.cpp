@@ -13,6 +13,10 @@ CallSizes call_sizes(const Call& call) {
 
 bool has_starts(const Call& sort) { return sort.operands.size() == 2; }
 
+const Slot* epilogue_of(const Call& call) {
+  return call.routine == Routine::stable_sort && call.slots.size() == 2 ? &call.slots.back() : nullptr;
+}
+
 std::span<const Buffer> made_by(const Call& call) {
   const std::span<const Buffer> all = call.operands;
   switch (call.routine) {

@@ -64,7 +64,7 @@ class Verifier {
         [&](const Push& push) { check(push); }, [&](const Fold& fold) { check(stmt, fold); },
         [&](const Prefix& prefix) { check(stmt, prefix); }, [&](const Scratch& node) { check(node); },
         [&](const Prefetch& node) { check(node); }, [&](const Sync&) { check_sync(); },
-        [&](const LastBlock& last) { check(last); }, [&](const Call& call) { check(call); });
+        [&](const LastBlock& last) { check(last); }, [&](const Call& call) { check(stmt, call); });
   }
 
   void check(const Loop& loop) {
@@ -286,25 +286,36 @@ class Verifier {
     scope_.reveal(last.among);
   }
 
-  void check(const Call& call) {
+  void check(const Stmt& stmt, const Call& call) {
     const Ref<Stmt> whole = block({program_.body});
     CHECK(std::holds_alternative<Call>(whole->node), "a call is not the whole body");
     switch (call.routine) {
       case Routine::stable_sort:
-        return check_sort(call);
+        return check_sort(stmt, call);
       case Routine::sums_by_key:
         return check_sums(call);
     }
   }
 
-  void check_sort(const Call& call) {
+  void check_sort(const Stmt& stmt, const Call& call) {
     const bool sizes = call.sizes.size() == 2 || call.sizes.size() == 3;
     const bool operands = call.operands.size() == 1 || call.operands.size() == 2;
-    CHECK(sizes && operands && call.slots.size() == 1, name(call.routine),
-          " takes 2 or 3 sizes, 1 or 2 operands and 1 slot");
+    const bool slots = call.slots.size() == 1 || (call.slots.size() == 2 && !has_starts(call));
+    CHECK(sizes && operands && slots, name(call.routine),
+          " takes 2 or 3 sizes, 1 or 2 operands and 1 slot, or 2 with 1 operand");
     for (const index::Expr& size : call.sizes) scope_.check(size);
     for (const Buffer operand : call.operands) check_operand(call, operand, ops::DType::i64);
     check(call.slots.front(), 1, ops::DType::i64);
+    if (const Slot* epilogue = epilogue_of(call)) check_epilogue(stmt, *epilogue);
+  }
+
+  void check_epilogue(const Stmt& call, const Slot& slot) {
+    CHECK(slot.at.size() == 2, "an epilogue runs for ", slot.at.size(), " axes instead of 2");
+    scope_.open();
+    for (const Axis& axis : slot.at) scope_.define_symbol(axis);
+    scope_.define(call, slot.element, {});
+    check(*slot.body);
+    scope_.close();
   }
 
   void check_sums(const Call& call) {

@@ -47,8 +47,10 @@ void rename_bound(const Stmt& body, Names& names, Renaming& renaming) {
     if (const auto* start = std::get_if<Start>(&stmt.node)) fresh_temp(start->total);
     if (const auto* scan = std::get_if<Scan>(&stmt.node)) fresh_temp(scan->result);
     if (const auto* call = std::get_if<Call>(&stmt.node)) {
-      for (const Slot& slot : call->slots)
+      for (const Slot& slot : call->slots) {
         for (const Axis& axis : slot.at) fresh_symbol(axis);
+        fresh_temp(slot.element);
+      }
     }
   });
 }

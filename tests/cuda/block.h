@@ -80,13 +80,21 @@ inline i64 __shfl_sync(u32, i64 value, int lane) {
   return in_warp(static_cast<u64>(value),
                  [&](auto& words) { return static_cast<i64>(words[static_cast<std::size_t>(lane)]); });
 }
-inline i64 __shfl_up_sync(u32, i64 value, int distance) {
+template <class Value>
+Value __shfl_up_sync(u32, Value value, int distance) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  return __shfl_sync(WHOLE_WARP, value, lane < distance ? lane : lane - distance);
+  return static_cast<Value>(
+      __shfl_sync(WHOLE_WARP, static_cast<i64>(value), lane < distance ? lane : lane - distance));
+}
+template <class Value>
+Value __shfl_xor_sync(u32, Value value, int mask) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  return static_cast<Value>(__shfl_sync(WHOLE_WARP, static_cast<i64>(value), lane ^ mask));
 }
 inline int __popc(u32 bits) { return std::popcount(bits); }
 inline int __ffs(u32 bits) { return bits == 0 ? 0 : std::countr_zero(bits) + 1; }
 inline u32 atomicAdd(u32* place, u32 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+inline u32 atomicOr(u32* place, u32 value) { return __atomic_fetch_or(place, value, __ATOMIC_RELAXED); }
 struct Unchecked {};
 inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
 inline i64 least(i64 a, i64 b) { return a < b ? a : b; }

@@ -556,28 +556,6 @@ TEST(Dialect, ThreadsOfSeveralBlocksSendEachOtherTheirTotals) {
   EXPECT_EQ(block_count(program, 132), index::Expr(20));
 }
 
-// Blocks of a sort have whole iterations of 4,096 elements, and there are never more than run at once.
-TEST(Dialect, ASortIsLaunchedWithBlocksOfItsOwn) {
-  const loops::Program program =
-      loops::parse(R"(program sort(key: i32[n], order: written i64[n], starts: written i64[9]; n in 0..) {
-    call stable_sort (order, starts) sizes (n, 8) { slot t0 at (p) { t0 = i64(key[p]) } } })");
-  EXPECT_NE(emit::emit(program, CudaDialect(Handed::usual)).find("__launch_bounds__(512, 2)"),
-            std::string::npos);
-  EXPECT_EQ(block_threads(program), 512);
-  const index::Expr blocks = block_count(program, 132);
-  const auto of = [&](std::int64_t n) { return index::evaluate(blocks, {{program.sizes[0].symbol, n}}); };
-  EXPECT_EQ(of(0), 1);
-  EXPECT_EQ(of(4096), 1);
-  EXPECT_EQ(of(4097), 2);
-  EXPECT_EQ(of(10'000'000), 264);
-}
-
-TEST(Dialect, ASortWhoseOrderIsAllHasNoStarts) {
-  const loops::Program program = loops::parse(R"(program sort(key: u32[n], order: written i64[n]; n in 0..) {
-    call stable_sort (order) sizes (n, 4294967296) { slot t0 at (p) { t0 = i64(key[p]) } } })");
-  EXPECT_NE(emit::emit(program, CudaDialect(Handed::usual)).find(", nullptr, "), std::string::npos);
-}
-
 // ptxas 13.0 needs it so: see held().
 TEST(Dialect, ABoundOfALoopThatIsKnownWhenItRunsIsHeld) {
   const std::string text = text_of(R"(program rows(ends: i64[8], x: f32[100], y: written f32[8]) {

@@ -89,7 +89,11 @@ extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n
   const StableSort stable_sort{step, failure};
   stable_sort(order, starts, n, bound, [&](i64 p, auto) { return keys[p]; });
   stable_sort(order, starts, n, bound, n, [&](i64 p, auto) { return keys[p]; });
-  stable_sort(order, nullptr, n, bound, [&](i64 p, auto) { return keys[p]; });
+  const StableOrder<32, OrderTasks::either> order_of{step, failure};
+  order_of(order, nullptr, n, bound, 1, [&](i64 p, auto) { return keys[p]; });
+  const StableOrder<16, OrderTasks::rows> short_order_of{step, failure};
+  short_order_of(order, nullptr, n, bound, n, [&](i64 p, auto) { return keys[p]; },
+                 [&](i64 row, i64 p, i64 element, auto) { starts[row * n + p] = element; });
 }
 #if LANES == 2
 #define EACH v[0], v[1]

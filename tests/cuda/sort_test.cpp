@@ -13,6 +13,11 @@
 #include "tests/support/thrown.h"
 
 // After the block's words.
+#include "backends/cuda/device/block_sum.h"
+#include "backends/cuda/device/row_network.h"
+
+// After these.
+#include "backends/cuda/device/order.h"
 #include "backends/cuda/device/sort.h"
 
 namespace twinloom::device {
@@ -41,6 +46,8 @@ constexpr i64 CACHE = i64{1} << 30;
 // So few threads that those of a process stand in for them; by passes, also of keys that a word does not
 // hold, and by ranges of keys where that is little.
 constexpr cuda::SortShape PASSES = {64, 2, 4, 0}, PARTS_OF_KEYS = {64, 2, 4, 0, 5}, RANGES = {64, 2, 4, 3};
+// Rows of one warp's threads, of several warps, and longer ones by passes.
+constexpr cuda::OrderShape WARPS = {64, 2, 4}, ITEMS = {64, 8, 3};
 
 // Counts how often the index of each key is checked.
 std::vector<std::atomic<int>>* checks_of = nullptr;
@@ -48,28 +55,47 @@ struct Checked {};
 void count_check(Unchecked, i64) {}
 void count_check(Checked, i64 p) { ++(*checks_of)[static_cast<std::size_t>(p)]; }
 
-// Rows of n keys, each with keys of its own below `bound`, by so many blocks. Each key is checked once.
-template <cuda::SortShape shape>
-Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes& sizes) {
-  const auto [rows, n, bound, has_starts] = sizes;
-  Sorted sorted{std::vector<i64>(keys.size(), -7),
-                std::vector<i64>(has_starts ? static_cast<std::size_t>(rows * bound) + 1 : 0, -7)};
-  const cuda::SortPlan plan(sizes, {blocks, CACHE}, shape);
+// Runs `step(step, key)` by the blocks of each launch. Each key is checked once.
+template <class Step>
+void run_plan(const cuda::SortPlan& plan, int threads, const std::vector<i64>& keys, const Step& step) {
   std::vector<std::atomic<int>> times(keys.size());
   checks_of = &times;
   std::vector<i64> workspace(static_cast<std::size_t>(plan.workspace_bytes()) / sizeof(i64), -9);
-  for (const cuda::SortLaunch& launch : plan.launches(workspace.data())) {
-    tests::run_blocks(static_cast<int>(launch.blocks), shape.threads, [&] {
-      BlockSort<shape, Checked>{launch.step, {}}(sorted.order.data(),
-                                                 has_starts ? sorted.starts.data() : nullptr, n, bound, rows,
-                                                 [&](i64 p, auto checked) {
-                                                   count_check(checked, p);
-                                                   return keys[static_cast<std::size_t>(p)];
-                                                 });
-    });
-  }
+  const auto key = [&](i64 p, auto checked) {
+    count_check(checked, p);
+    return keys[static_cast<std::size_t>(p)];
+  };
+  for (const cuda::SortLaunch& launch : plan.launches(workspace.data()))
+    tests::run_blocks(static_cast<int>(launch.blocks), threads, [&] { step(launch.step, key); });
   for (std::size_t p = 0; p < times.size(); ++p) EXPECT_EQ(times[p], 1) << "key " << p;
+}
+
+// Rows of n keys, each with keys of its own below `bound`, by so many blocks.
+template <cuda::SortShape shape>
+Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes& sizes) {
+  Sorted sorted{std::vector<i64>(keys.size(), -7),
+                std::vector<i64>(static_cast<std::size_t>(sizes.rows * sizes.bound) + 1, -7)};
+  run_plan({sizes, {blocks, CACHE}, shape}, shape.threads, keys, [&](const cuda::SortStep& step, auto key) {
+    BlockSort<shape, Checked>{step, {}}(sorted.order.data(), sorted.starts.data(), sizes.n, sizes.bound,
+                                        sizes.rows, key);
+  });
   return sorted;
+}
+
+// The same where nobody asks where keys begin; the epilogue is told the order too.
+template <cuda::OrderShape shape, int key_bits = 32>
+std::vector<i64> ordered_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes& sizes) {
+  std::vector<i64> order(keys.size(), -7), told(keys.size(), -7);
+  const auto epilogue = [&](i64 row, i64 p, i64 element, Checked) {
+    told[static_cast<std::size_t>(row * sizes.n + p)] = element;
+  };
+  const auto run = [&](const cuda::SortStep& step, auto key) {
+    BlockOrder<shape, key_bits, cuda::OrderTasks::either, Checked>{step, {}}(
+        order.data(), nullptr, sizes.n, sizes.bound, sizes.rows, key, epilogue);
+  };
+  run_plan({sizes, {blocks, CACHE}, PASSES, shape}, shape.threads, keys, run);
+  EXPECT_EQ(told, order) << "of the epilogue";
+  return order;
 }
 
 std::vector<i64> drawn(std::size_t count, i64 low, i64 high) {
@@ -155,29 +181,63 @@ TEST(Sort, RowsHaveKeysOfTheirOwn) {
   }
 }
 
-// Rows whose sorted keys alone are asked for, which a block holds or not: 128 elements of one iteration.
+// Where keys begin is not asked for.
+std::vector<i64> expected_order(const std::vector<i64>& keys, i64 n) {
+  std::vector<i64> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {},
+                           [&](i64 p) { return std::pair(p / n, keys[static_cast<std::size_t>(p)]); });
+  for (i64& element : order) element %= n;
+  return order;
+}
+cuda::SortSizes order_of(i64 rows, i64 n, i64 bound) { return {rows, n, bound, false}; }
+// With many of the greatest key, which is that of words past the end too.
+std::vector<i64> drawn_with_equal(const cuda::SortSizes& sizes) {
+  std::vector<i64> keys = drawn(static_cast<std::size_t>(sizes.rows * sizes.n), 0, sizes.bound);
+  for (std::size_t p = 0; p < keys.size(); p += 3)
+    keys[p] = sizes.bound - 1 - static_cast<i64>(p % 2) * (sizes.bound / 2);
+  return keys;
+}
+
+// A row's threads are some of a warp, a warp or several, and a row ends at each of their words; a row of
+// several tiles, whose last one is short, full, or has one element.
 TEST(Sort, OfNothingButTheOrder) {
   const i64 most = i64{1} << 32;
-  const auto order_of = [](i64 rows, i64 n, i64 bound) { return cuda::SortSizes{rows, n, bound, false}; };
   for (const cuda::SortSizes& sizes :
        {order_of(1, 128, most), order_of(1, 129, most), order_of(7, 30, most), order_of(40, 3, 7),
-        order_of(1, 1, 1), order_of(5, 128, 50), order_of(3, 400, most), order_of(2, 1000, 9),
-        order_of(1, 0, 5), order_of(0, 5, 5), order_of(4, 2, most)}) {
-    const i64 rows = sizes.rows, n = sizes.n, bound = sizes.bound;
-    std::vector<i64> keys = drawn(static_cast<std::size_t>(rows * n), 0, bound);
-    for (std::size_t p = 0; p < keys.size(); p += 3)
-      keys[p] = bound - 1 - static_cast<i64>(p % 2) * (bound / 2);
-    std::vector<i64> order(keys.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {},
-                             [&](i64 p) { return std::pair(p / n, keys[static_cast<std::size_t>(p)]); });
-    for (i64& element : order) element %= n;
+        order_of(1, 1, 1), order_of(5, 128, 50), order_of(3, 65, most), order_of(9, 64, most),
+        order_of(2, 400, most), order_of(2, 1000, 9), order_of(2, 512, most), order_of(2, 513, 300),
+        order_of(2, 1024, 70'000), order_of(1, 0, 5), order_of(0, 5, 5), order_of(4, 2, most)}) {
+    const std::vector<i64> keys = drawn_with_equal(sizes),
+                           order = expected_order(keys, std::max<i64>(sizes.n, 1));
     for (const i64 blocks : {1, 3, 40}) {
-      const std::string words = cat(rows, " rows of ", n, " keys below ", bound, " by ", blocks, " blocks");
-      EXPECT_EQ(sorted_by<PASSES>(blocks, keys, sizes).order, order) << words;
-      EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, sizes).order, order) << words << ", in parts";
-      EXPECT_EQ(sorted_by<RANGES>(blocks, keys, sizes).order, order) << words << ", in ranges";
+      const std::string words =
+          cat(sizes.rows, " rows of ", sizes.n, " keys below ", sizes.bound, " by ", blocks, " blocks");
+      EXPECT_EQ(ordered_by<WARPS>(blocks, keys, sizes), order) << words;
+      EXPECT_EQ(ordered_by<ITEMS>(blocks, keys, sizes), order) << words << ", many of a thread";
     }
+  }
+}
+
+// Whose words have 32 bits.
+TEST(Sort, OrdersRowsByShortKeys) {
+  for (const cuda::SortSizes& sizes :
+       {order_of(5, 90, 1 << 16), order_of(3, 512, 1 << 16), order_of(2, 128, 2)}) {
+    const std::vector<i64> keys = drawn_with_equal(sizes), order = expected_order(keys, sizes.n);
+    EXPECT_EQ((ordered_by<WARPS, 16>(3, keys, sizes)), order);
+    EXPECT_EQ((ordered_by<ITEMS, 16>(3, keys, sizes)), order);
+  }
+}
+
+// Equal keys, and rows that are sorted up or down.
+TEST(Sort, OrdersRunsOfKeys) {
+  for (const i64 n : {100, 600}) {
+    std::vector<i64> keys(static_cast<std::size_t>(n), 12);
+    EXPECT_EQ(ordered_by<ITEMS>(3, keys, order_of(1, n, 100)), expected_order(keys, n));
+    for (std::size_t p = 0; p < keys.size(); ++p) keys[p] = static_cast<i64>(p / 7);
+    EXPECT_EQ(ordered_by<ITEMS>(3, keys, order_of(1, n, 100)), expected_order(keys, n));
+    std::ranges::reverse(keys);
+    EXPECT_EQ(ordered_by<ITEMS>(3, keys, order_of(1, n, 100)), expected_order(keys, n));
   }
 }
 
@@ -209,21 +269,23 @@ TEST(Sort, IsAsManyLaunchesAsItNeeds) {
   EXPECT_EQ(launches_of(1, 2500, 15, 100).size(), 3u);  // counts of many blocks
 }
 
-// As many whole rows as an iteration holds, unless blocks would have none.
-TEST(Sort, RowsOfAnIterationAreOneLaunchWhereTheOrderIsAll) {
+// As many whole rows as a block has threads for, unless multiprocessors would have none.
+TEST(Sort, RowsThatABlockHoldsAreOneLaunchWhereTheOrderIsAll) {
   struct Case {
     i64 rows, n, blocks, segments;
   };
   for (const auto& [rows, n, blocks, segments] :
-       {Case{1, 128, 40, 1}, {400, 30, 40, 100}, {80, 30, 40, 40}, {20, 30, 40, 20}, {3, 65, 1, 3}}) {
-    const cuda::SortPlan plan({rows, n, i64{1} << 32, false}, {blocks, CACHE}, RANGES);
+       {Case{1, 128, 40, 1}, {400, 30, 40, 100}, {50, 30, 40, 17}, {10, 30, 40, 10}, {3, 65, 1, 3}}) {
+    const cuda::SortPlan plan({rows, n, i64{1} << 32, false}, {blocks, CACHE}, PASSES, WARPS);
     const auto launches = plan.launches(nullptr);
     ASSERT_EQ(launches.size(), 1u) << rows << " rows of " << n;
-    EXPECT_EQ(launches.front().step.segments, segments) << rows << " rows of " << n;
+    EXPECT_EQ(launches.front().blocks, segments) << rows << " rows of " << n;
     EXPECT_EQ(plan.workspace_bytes(), 0);
   }
-  EXPECT_EQ(cuda::SortPlan({1, 129, i64{1} << 32, false}, {1, CACHE}, RANGES).launches(nullptr).size(), 16u)
-      << "eight passes, without marks";
+  EXPECT_EQ(cuda::SortPlan({1, 129, i64{1} << 32, false}, {1, CACHE}, PASSES, WARPS).launches(nullptr).size(),
+            10u)
+      << "eight passes, before them what they count in and counts";
+  EXPECT_TRUE(cuda::SortPlan({0, 129, 5, false}, {1, CACHE}).launches(nullptr).empty());
 }
 
 // A range for each multiprocessor, of two blocks; no more digits than a block has; not too many ranges.
@@ -260,6 +322,9 @@ TEST(Sort, TooManyElementsOrKeysAreRefused) {
             "a sort of 2147483648 elements by keys below 5; on a GPU there are less than 2147483648 and "
             "281474976710656");
   EXPECT_NE(words(1, 5000, i64{1} << 48), "");
+  EXPECT_EQ(cuda::SortPlan({1, 5000, (i64{1} << 32) + 1, false}, {264, CACHE}).refusal(),
+            "a sort of 5000 elements by keys below 4294967297; on a GPU there are less than 2147483648 and "
+            "4294967297");
   EXPECT_EQ(words(1, 5000, most), "");
   EXPECT_EQ(words(3, most - 1, most - 1), "");
 }

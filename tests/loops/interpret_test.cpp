@@ -310,6 +310,21 @@ TEST(Interpret, StableSortOfRowsSortsEachAlone) {
             std::string::npos);
 }
 
+TEST(Interpret, TheEpilogueOfAStableSort) {
+  Elements keys(DType::i64, {7, 0, 7, 1, 1, 0}), x(DType::f32, {10, 11, 12, 20, 21, 22}),
+      order(DType::i64, 6), y(DType::f32, 6);
+  run(R"(program p(keys: i64[n*r], x: f32[n*r], order: written i64[n*r], y: written f32[n*r];
+      n in 0.., r in 0..) {
+    call stable_sort(order) sizes (n, 4294967296, r) {
+      slot t0 at (p) { t0 = keys[p] }
+      slot t1 at (j, q) { index i = t1 below n  y[n*j + q] = x[i + n*j] }
+    }
+  })",
+      Stage::nest, {&keys, &x, &order, &y}, {3, 2});
+  tests::expect_same(order, Elements(DType::i64, {1, 0, 2, 2, 0, 1}));
+  tests::expect_same(y, Elements(DType::f32, {11, 10, 12, 22, 20, 21}));
+}
+
 TEST(Interpret, StableSortOfTheOrderAlone) {
   Elements keys(DType::i64, {4294967295.0, 0, 7, 1, 1, 0}), order(DType::i64, 6);
   constexpr const char* text =

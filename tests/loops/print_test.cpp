@@ -85,6 +85,20 @@ constexpr std::string_view sort =
 }
 )";
 
+constexpr std::string_view order =
+    R"(program order(keys: i64[n*r], x: f32[n*r], order: written i64[n*r], y: written f32[n*r]; n in 0.., r in 0..) {
+  call stable_sort(order) sizes (n, 4294967296, r) {
+    slot t0 at (p) {
+      t0 = keys[p]
+    }
+    slot t1 at (j, q) {
+      index i = t1 below n
+      y[n*j + q] = x[i + n*j]
+    }
+  }
+}
+)";
+
 constexpr std::string_view sums =
     R"(program sums(keys: i64[n*r], x: f32[n*r], y: written f32[m*r], list: written f32[n*r], ends: written i64[m*r]; n in 0.., m in 0.., r in 0..) {
   call sums_by_key(y, list, ends) sizes (n, m, r) {
@@ -108,7 +122,7 @@ TEST_P(RoundTrip, PrintsWhatItRead) {
   EXPECT_TRUE(equal(*program.body, *again.body));
 }
 
-INSTANTIATE_TEST_SUITE_P(Texts, RoundTrip, testing::Values(row_sum, everything, scans, sort, sums));
+INSTANTIATE_TEST_SUITE_P(Texts, RoundTrip, testing::Values(row_sum, everything, scans, sort, order, sums));
 
 TEST(Print, IsTheTextItself) {
   EXPECT_EQ(print(parse(row_sum)), row_sum);

@@ -140,6 +140,9 @@ INSTANTIATE_TEST_SUITE_P(
              "the operand y of stable_sort is not written i64"},
         Case{"call stable_sort() sizes (n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
              "stable_sort takes 2 or 3 sizes, 1 or 2 operands and 1 slot"},
+        Case{"call stable_sort(c, c) sizes (n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n"
+             "slot t1 at (r, q) {\nc[q] = t1\n}\n}",
+             2, "or 2 with 1 operand"},
         Case{"call sums_by_key(y, y) sizes (n, n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
              "sums_by_key takes 3 sizes, 3 operands and 2 slots"},
         Case{"call sums_by_key(c, y, c) sizes (n, n, n) {\nslot t0 at (r, p) {\nt0 = i[p]\n}\n"
@@ -148,6 +151,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"call sums_by_key(y, y, y) sizes (n, n, n) {\nslot t0 at (r, p) {\nt0 = i[p]\n}\n"
              "slot t1 at (s, q) {\nt1 = x[q]\n}\n}",
              2, "the operand y of sums_by_key is not written i64"}));
+
+TEST(Verify, AnEpilogueHasARowAndAPosition) {
+  const Program program = parse(R"(program p(i: i64[n], order: written i64[n]; n in 0..) {
+    call stable_sort(order) sizes (n, n) { slot t0 at (p) { t0 = i[p] } slot t1 at (q) { } }
+  })");
+  EXPECT_NE(tests::words_of<Bug>([&] {
+              verify(program, Stage::nest);
+            }).find("an epilogue runs for 1 axes instead of 2"),
+            std::string::npos);
+}
 
 TEST(Verify, RefusesAHeadThatContradictsItself) {
   const auto bug = [](std::string_view text, Stage stage = Stage::nest) {

@@ -124,6 +124,29 @@ TEST(LoweredSort, AKeyOf32BitsIsOnePass) {
   EXPECT_EQ(kernels(DType::f64, {5000}), 3u);
 }
 
+// What reads the order position by position is the sort's epilogue, one that others need too.
+TEST(LoweredSort, TheValuesAreStoredByTheSort) {
+  const auto kernels = [](const graph::Shape& shape, int axis, const index::Values& sizes = {}) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, shape);
+    output(b, sort(x, axis));
+    return expect_same_bits(b.take(), sizes, 3, {.long_keys = true});
+  };
+  EXPECT_EQ(kernels({5000}, 0), 1u);
+  EXPECT_EQ(kernels({3, 300}, 1), 1u);
+  EXPECT_EQ(kernels({3, n}, 1, {{index::Symbol("n"), 41}}), 1u);
+  EXPECT_EQ(kernels({2, 3, 200}, 2), 1u);
+  EXPECT_EQ(kernels({300, 3}, 0), 2u) << "whose values lie apart";
+}
+
+TEST(LoweredSort, NoEpilogueHasTotals) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {3, 300});
+  b.output(sum(sort(x, 1).values, {1}));
+  b.output(argsort(x, 1));
+  expect_same_bits(b.take(), {}, 3, {.long_keys = true});
+}
+
 TEST(LoweredSort, OfWhatIsComputed) {
   Builder b;
   const Tensor x = b.input("x", DType::bf16, {3, n}), y = b.input("y", DType::bf16, {3, n});

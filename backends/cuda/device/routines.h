@@ -246,4 +246,9 @@ TWINLOOM_INLINE Value from_lane(Value value, int lane) {
 #include "cuda/sort_step.h"
 
 // After it.
+#include "cuda/block_sum.h"
+#include "cuda/row_network.h"
+
+// After these.
+#include "cuda/order.h"
 #include "cuda/sort.h"

@@ -7,8 +7,7 @@
 // in which it counts as it goes, so that equal digits keep their order; an iteration's elements are put into
 // the order of their digits in shared memory, so that a warp writes neighbours. Between two passes a word
 // holds an element and its key, of 32 bits each. Keys out of range count as the largest and come last. Where
-// nobody asks where keys begin, a segment that an iteration holds is sorted by one block, which keeps its
-// words in shared memory from pass to pass. Wants sort_step.h before it.
+// nobody asks where keys begin, order.h sorts. Wants sort_step.h and block_sum.h before it.
 #pragma once
 
 namespace twinloom::device {
@@ -28,27 +27,6 @@ struct SortShared {
   u32 of_warps[u32(shape.warps())];
   u32 size;  // of `words`; after counting, how many are below the range
 };
-
-// The sum of the values of the warp's lanes up to this one.
-TWINLOOM_INLINE u32 sum_through(u32 value) {
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const u32 other = u32(__shfl_up_sync(WHOLE_WARP, value, distance));
-    if (int(threadIdx.x) % 32 >= distance) value += other;
-  }
-  return value;
-}
-// The sum of the values of the block's threads before this one. There must be a barrier before the next call.
-template <int warps>
-TWINLOOM_INLINE u32 sum_before(u32 value, u32* of_warps) {
-  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  const u32 through = sum_through(value);
-  if (lane == 31) of_warps[warp] = through;
-  __syncthreads();
-  u32 before = through - value;
-  TWINLOOM_UNROLL
-  for (int other = 0; other < warps; ++other) before += other < warp ? of_warps[other] : 0;
-  return before;
-}
 
 template <SortShape shape, class Key, class Failure>
 class Sorting {
@@ -76,13 +54,11 @@ class Sorting {
     shift_ = 32 + (is_whole_ ? int(step.pass * step.bits) : 0);
     low_ = is_range_ ? u32(part_) << int(step.bits) : 0;
     above_ = is_range_ ? (u32(1) << int(step.bits)) - 1 : u32(-1);
-    const bool is_all = is_range_ || step.task == SortTask::block;
-    begin_ = is_all ? 0 : u32(least(part_ * step.each, i64(size_)));
-    end_ = is_all ? size_ : u32(least((part_ + 1) * step.each, i64(size_)));
+    begin_ = is_range_ ? 0 : u32(least(part_ * step.each, i64(size_)));
+    end_ = is_range_ ? size_ : u32(least((part_ + 1) * step.each, i64(size_)));
   }
 
   TWINLOOM_INLINE void run() {
-    if (step_.task == SortTask::block) return sort_block();
     if (step_.task == SortTask::mark) return mark();
     if (step_.task != SortTask::move) count();
     if (step_.task == SortTask::count) return store_counts();
@@ -210,7 +186,7 @@ class Sorting {
   }
   // Of one pass, digits are keys.
   TWINLOOM_INLINE void begin_digit(int d, u32 place) {
-    if (starts_ == nullptr || step_.passes > 1 || (part_ != 0 && !is_range_)) return;
+    if (step_.passes > 1 || (part_ != 0 && !is_range_)) return;
     const u32 key = low_ + u32(d);
     if (key < keys_ || (key == keys_ && is_last_)) starts_[first_key_ + key] = first_ + place;
     if (d + 1 == digits() && keys_ == key + 1 && is_last_) starts_[first_key_ + keys_] = first_ + size_;
@@ -314,37 +290,6 @@ class Sorting {
     write();
   }
 
-  // A word has the key above the number of its element, so that both fit where rows stand before keys.
-  TWINLOOM_INLINE void sort_block() {
-    constexpr int POSITION_BITS = shape.position_bits();
-    const u32 own = own_first(0);
-    i64 words[u32(shape.items)];
-    if (size_ > 0) load_keys(own, words);
-    check(own);
-    next_[0] = next_[1] = 0;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < shape.items; ++i) {
-      const u32 p = own + u32(i) * 32;
-      words[i] = p < size_ ? key_of(words[i], p) << POSITION_BITS | p : NONE;
-    }
-    shift_ = POSITION_BITS;
-    for (i64 pass = 0;;) {
-      arrange(words);
-      if (++pass == step_.passes) break;
-      shift_ += int(step_.bits);
-      TWINLOOM_UNROLL
-      for (int i = 0; i < shape.items; ++i)
-        words[i] = own + u32(i) * 32 < size_ ? shared_.words[own + u32(i) * 32] : NONE;
-    }
-    for (u32 at = u32(thread()); at < size_; at += u32(shape.threads))
-      order_[first_ + at] = written(u32(shared_.words[at]) & ((u32(1) << POSITION_BITS) - 1));
-  }
-  // What the order says of element p of the segment.
-  TWINLOOM_INLINE i64 written(u32 p) const {
-    if (starts_ != nullptr) return first_ + p;
-    return rows_ == 1 ? i64(p) : i64(p) - short_div(p, n_) * n_;
-  }
-
   // Puts the words of the block into the order of their digits: equal ones stay as they were.
   TWINLOOM_INLINE void arrange(const i64 (&words)[u32(shape.items)]) {
     u16* const counts = shared_.of_warp[thread() / 32];
@@ -363,11 +308,11 @@ class Sorting {
       if (words[i] != NONE) shared_.words[counts[digit_of(words[i])] + ranks[i]] = words[i];
     __syncthreads();
   }
-  // The last pass writes elements, -1 for those whose keys are out of range; without starts their offsets.
+  // The last pass writes elements, -1 for those whose keys are out of range.
   TWINLOOM_INLINE void write() const {
     i64* const to = target(step_.pass);
     const bool is_end = step_.pass + 1 == step_.passes;
-    const bool drops = is_end && is_only_ && starts_ != nullptr;
+    const bool drops = is_end && is_only_;
     const u32 out = held_of(step_.outside), size = shared_.size;
     i64 words[u32(shape.items)];
     u32 places[u32(shape.items)];
@@ -381,7 +326,7 @@ class Sorting {
       const u32 at = u32(i * shape.threads + thread());
       if (at < size)
         to[places[i] + at] = drops && key_in(words[i]) == out ? i64(-1)
-                             : is_end                         ? written(u32(words[i]))
+                             : is_end                         ? first_ + u32(words[i])
                                                               : words[i];
     }
   }
@@ -423,7 +368,7 @@ class Sorting {
 };
 
 // Called as a function of the name stable_sort. `key(p, failure)` is the key of element p, and reports an
-// index that is out of range to `failure`. `starts` may be null.
+// index that is out of range to `failure`.
 template <SortShape shape, class Failure>
 struct BlockSort {
   const SortStep& step;

@@ -31,13 +31,43 @@ constexpr emit::Integer MOST_UNSCANNED = 16;  // blocks whose counts each of the
 constexpr emit::Integer MOST_RANGES_EACH = 4;  // blocks of ranges, for each that runs at once
 constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
 
+// Of a sort whose order is all that is asked for.
+struct OrderShape {
+  int threads;  // of a block
+  int items;    // elements of a thread
+  int bits;     // of a key that one pass looks at
+  constexpr int warps() const { return threads / 32; }
+  constexpr int at_once() const { return threads * items; }  // of a block
+  constexpr int digits() const { return 1 << bits; }
+  constexpr int most_passes() const { return (32 + bits - 1) / bits; }  // keys have 32 bits at most
+  constexpr int position_bits() const {  // of an element's number in a row that a block holds
+    int found = 0;
+    while (1 << found < at_once()) ++found;
+    return found;
+  }
+  constexpr unsigned shared_bytes() const {
+    const int bytes = 8 * at_once() + 2 * warps() * digits() + 8 * warps() + 4 * digits() + 4;
+    return unsigned(bytes + 7) / 8 * 8;
+  }
+};
+// 64 registers a thread, of which 32 are for 16 words. With 512 threads rows of 1,024 take the same, with 8
+// or with 32 elements a thread a tenth and a third more.
+constexpr OrderShape ORDER_SHAPE = {256, 16, 8};
+constexpr int ORDER_BLOCKS_EACH = 4;  // that a multiprocessor runs at once
+// What the kernel of such a sort can do: rows that a block holds, passes over others, or either.
+enum class OrderTasks { rows, passes, either };
+
 enum class SortTask : emit::Integer {
-  block,  // each block: all of a segment by all digits, which an iteration holds
   range,  // each block: the elements of a segment whose keys are in a range of its own, all at once
   count,  // each block: how many of its elements have each digit
   scan,   // each warp: of one digit of a segment, how many the blocks before have
   move,   // each block: its elements go where these sums say
   mark,   // each block: where keys begin
+  // Of a sort whose order is all that is asked for.
+  rows,    // each block: rows that it holds
+  clear,   // each block: what the others count in
+  digits,  // each block: how many of its elements have each digit, of all passes
+  tiles,   // each block: the elements of a tile go where these counts and the tiles before say
 };
 
 // The last parameter of the kernel of a sort. Some rows that follow each other are sorted as one: a segment.
@@ -54,6 +84,16 @@ struct SortStep {
   emit::Integer* spare = nullptr;             // of two passes and more: a word for each element
   emit::Integer* counts = nullptr;            // of `count`: of each segment, digit and block
   emit::Integer* totals = nullptr;            // of `scan`: of each segment and digit
+  // Of a sort whose order is all that is asked for. What is counted lies in one piece, in 32 bits each: the
+  // next tile of each pass, how many have a digit (of each pass, row and digit), what tiles have said in this
+  // pass and in the next by turns (of each row, tile and digit).
+  emit::Integer row_bits = 0;        // of `rows`: a row has 2^row_bits threads
+  emit::Integer tiles = 1;           // of a row
+  emit::Integer cleared = 0;         // of `clear`: how many counts, from next_tile on
+  unsigned* next_tile = nullptr;     // of the pass
+  unsigned* having_digit = nullptr;  // of the pass; of `digits`, of all
+  unsigned* said = nullptr;          // in the pass
+  unsigned* said_next = nullptr;     // in the next pass, if there is one
 };
 
 }  // namespace twinloom::cuda
