@@ -28,8 +28,9 @@ using index::Expr;
 // A column of so many elements is what two loops of a block hold between them, and one unit of a canonical
 // sum. Of fewer than LEAST_PART what is written for a part costs what is saved.
 constexpr std::int64_t PART = 1024, LEAST_PART = 32;
-// One kernel holds rows that are shorter, and as many rows at once as there are blocks fit into a cache.
-constexpr std::int64_t LEAST_ROW = 1 << 17;
+// Rows that the blocks of a cluster hold, with whatever else reads them (core/schedule: rows of several
+// blocks).
+constexpr std::int64_t LONGEST_ROW = 1 << 18;
 // One kernel holds shorter columns and channels; smaller tensors lie in a cache, where the second kernel that
 // parts need is more than the second reading.
 constexpr std::int64_t LEAST_COLUMN = 1 << 12, LEAST_TENSOR = 1 << 21;
@@ -205,7 +206,7 @@ bool is_worth(const Shape& shape, const std::vector<int>& axes, const std::vecto
   for (const Expr& size : shape) elements *= static_cast<double>(typical(size));
   for (const int axis : axes) count *= static_cast<double>(typical(shape[static_cast<std::size_t>(axis)]));
   if (part_count < LEAST_PART || count <= part_count) return false;
-  return are_rows(shape, axes) ? count >= LEAST_ROW : count >= LEAST_COLUMN && elements >= LEAST_TENSOR;
+  return are_rows(shape, axes) ? count > LONGEST_ROW : count >= LEAST_COLUMN && elements >= LEAST_TENSOR;
 }
 
 class InParts {

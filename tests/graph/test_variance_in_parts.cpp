@@ -57,6 +57,7 @@ TEST(VarianceInParts, ColumnsAndWhatIsLong) {
 // One kernel holds what it sums up, or the second kernel is more than the second reading.
 TEST(VarianceInParts, WhatIsShortOrSmallStays) {
   EXPECT_EQ(variance_of({4096, 16384}, {1}), "4096 16384 -> 4096, 4096 16384 -> 4096");
+  EXPECT_EQ(variance_of({64, 1 << 18}, {1}), "64 262144 -> 64, 64 262144 -> 64");
   EXPECT_EQ(variance_of({1, 128, 160, 239}, {0, 2, 3}), "1 128 160 239 -> 128, 1 128 160 239 -> 128");
   EXPECT_EQ(variance_of({8, 128, 28, 28}, {0, 2, 3}), "8 128 28 28 -> 128, 8 128 28 28 -> 128");
   EXPECT_EQ(variance_of({64, 4096, 7, 7}, {0, 2, 3}), "64 4096 7 7 -> 4096, 64 4096 7 7 -> 4096");
