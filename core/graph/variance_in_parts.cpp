@@ -139,7 +139,7 @@ std::vector<std::int64_t> part_of(const Shape& shape, const std::vector<int>& ax
   for (std::size_t d = static_cast<std::size_t>(axes.back()) + 1; d-- > 0;) {
     const auto size = index::constant_of(shape[d]);
     if (size == 1) continue;
-    if (!size || !std::ranges::binary_search(axes, static_cast<int>(d))) break;
+    if (size.value_or(0) == 0 || !std::ranges::binary_search(axes, static_cast<int>(d))) break;
     part[d] = std::min(*size, left);
     while (part[d] > 1 && *size % part[d] != 0) --part[d];
     if (part[d] != *size) break;
@@ -212,8 +212,10 @@ bool is_worth(const Shape& shape, const std::vector<int>& axes, const std::vecto
 class InParts {
  public:
   explicit InParts(const Graph& graph) : graph_(graph), rebuild_(graph) {
-    for (std::uint32_t n = 0; n < graph.nodes().size(); ++n)
-      if (const auto variance = as_variance(graph, NodeId{n})) add(NodeId{n}, *variance);
+    const std::vector<bool> live = live_nodes(graph);
+    for (std::uint32_t n = 0; n < live.size(); ++n)
+      if (const auto variance = live[n] ? as_variance(graph, NodeId{n}) : std::nullopt)
+        add(NodeId{n}, *variance);
   }
 
   Graph run() {
@@ -226,10 +228,9 @@ class InParts {
   }
 
  private:
-  // What the parts of a sum have in common.
   struct Sum {
     Parts parts;
-    NodeId elements{}, mean{}, total{};  // of the new graph: in parts; their mean; their sum
+    NodeId elements{}, mean{};  // of the new graph: in parts, and the mean of each
   };
 
   void add(NodeId squares, const Variance& variance) {

@@ -61,6 +61,7 @@ TEST(VarianceInParts, WhatIsShortOrSmallStays) {
   EXPECT_EQ(variance_of({1, 128, 160, 239}, {0, 2, 3}), "1 128 160 239 -> 128, 1 128 160 239 -> 128");
   EXPECT_EQ(variance_of({8, 128, 28, 28}, {0, 2, 3}), "8 128 28 28 -> 128, 8 128 28 28 -> 128");
   EXPECT_EQ(variance_of({64, 4096, 7, 7}, {0, 2, 3}), "64 4096 7 7 -> 4096, 64 4096 7 7 -> 4096");
+  EXPECT_EQ(variance_of({64, 0}, {1}), "64 0 -> 64, 64 0 -> 64");
   EXPECT_EQ(variance_of({0, 256, 56, 56}, {0, 2, 3}), "0 256 56 56 -> 256, 0 256 56 56 -> 256");
 }
 
@@ -85,6 +86,22 @@ TEST(VarianceInParts, RowsOfAnUnknownNumberStay) {
   builder.size_parameter("n", n);
   builder.output(var(input(builder, {n, 65536}), {0}));
   EXPECT_EQ(reduced_in(builder.take()), "n 65536 -> 65536, n 65536 -> 65536");
+}
+
+TEST(VarianceInParts, ColumnsOfAnUnknownNumber) {
+  Builder builder;
+  const index::Symbol n("n");
+  builder.size_parameter("n", n);
+  builder.output(var(input(builder, {60000, n}), {0}));
+  EXPECT_EQ(reduced_in(builder.take()).substr(0, 22), "60 1000 n -> 60 n, 60 ");
+}
+
+TEST(VarianceInParts, ASumWhoseVarianceNobodyReadsStays) {
+  EXPECT_EQ(reduced([](Builder& builder) {
+              const auto [variance, average] = var_mean(input(builder, {60000, 64}), {0});
+              return average;
+            }).substr(0, 11),
+            "60000 64 ->");
 }
 
 // In whatever words, and whatever else reads the mean.
