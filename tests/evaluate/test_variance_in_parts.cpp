@@ -79,7 +79,7 @@ TEST(VarianceInParts, IsWithinTheBoundOfTwoPasses) {
   expect_within_bounds(row_of([&](std::int64_t) { return 1e4 + 1e-2 * normal(random); }, DType::f32),
                        DType::f32);
   // Parts that are apart: what the rounding of their means leaves must be in the result.
-  for (const double far : {10, 100, 1000})
+  for (const double far : {10, 100, 1000, 10000})
     expect_within_bounds(
         row_of([&](std::int64_t k) { return far + std::sin(double(k / 1000)) + 1e-3 * normal(random); },
                DType::f32),
