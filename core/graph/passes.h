@@ -14,10 +14,13 @@ Graph remove_dead(const Graph& graph);
 // Mode `fused`: keeps 16-bit values that only Pointwise and Reduce nodes use in f32.
 // drop_implicit_rounding.cpp
 Graph drop_implicit_rounding(const Graph& graph);
+// Mode `fused`: the squares of a variance that is long are summed up in parts, so that memory is read once.
+// variance_in_parts.cpp
+Graph variance_in_parts(const Graph& graph);
 // Mode `fused`: functions of f32 and of 16 bits by shorter forms, quotients of a softmax by reciprocals of
 // its sums. shorten_functions.cpp
 Graph shorten_functions(const Graph& graph);
-// The graph whose strict meaning mode `fused` computes: by both.
+// The graph whose strict meaning mode `fused` computes: by these three.
 Graph fused_meaning(const Graph& graph);
 // Mode `fast`, relaxation `approximate`: functions by forms with fewer right bits. approximate_functions.cpp
 Graph approximate_functions(const Graph& graph, ops::Subnormals subnormals, ops::ComputedBy unit);

@@ -134,6 +134,8 @@ Graph shorten_functions(const Graph& graph) {
   return with_forms(tanh_of_softplus(divide_once(graph)), ops::fused_form);
 }
 
-Graph fused_meaning(const Graph& graph) { return shorten_functions(drop_implicit_rounding(graph)); }
+Graph fused_meaning(const Graph& graph) {
+  return shorten_functions(variance_in_parts(drop_implicit_rounding(graph)));
+}
 
 }  // namespace twinloom::graph

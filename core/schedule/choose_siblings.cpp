@@ -134,8 +134,9 @@ class SiblingChooser {
   // Lanes of a unit that a chain walks at once. Along a row: of a bare sum without masks as many as registers
   // hold, which then walks memory in its order; else enough to hide the latency of an addition, or, of a
   // heavy body, what each step of its functions waits for, as far as the text stays short. In lock-step: as
-  // many as registers hold, for each of the others has a place in an array.
-  std::int64_t accumulators(bool masked) const {
+  // many as registers hold, for each of the others has a place in an array; or more, for half of the first
+  // cache to hold that.
+  std::int64_t accumulators(bool masked, std::int64_t span) const {
     if (situation_.parameters.accumulators() != 0) return situation_.parameters.accumulators();
     const bool heavy = work() > HEAVY_WORK;
     const std::int64_t half = situation_.machine.vector_registers / 2;
@@ -154,7 +155,15 @@ class SiblingChooser {
     }
     const auto each = static_cast<std::int64_t>(totals.size()) * situation_.wide_vectors();
     const std::int64_t most = power_of_two_below(half / each);
-    return situation_.wants_panel() ? std::min(most, PANEL_ACCUMULATORS) : most;
+    if (situation_.wants_panel()) return std::min(most, PANEL_ACCUMULATORS);
+    return std::max(most, least_accumulators(span, each));
+  }
+  // Of so many registers each, where there is an array for the others of so many lanes.
+  std::int64_t least_accumulators(std::int64_t span, std::int64_t each) const {
+    const std::int64_t held = machine::level_bytes(situation_.machine, "L1") / ARRAY_L1_SHARE;
+    if (held == 0) return 1;
+    const std::int64_t least = ceil_div(span * each * situation_.machine.vector_bytes, held);
+    return std::min(span, next_power_of_two(least));
   }
 
   // Whether a row is walked as it lies in memory, which costs an array of lanes: where a light body moves
@@ -183,8 +192,8 @@ class SiblingChooser {
         one_lane_each ? next_power_of_two(std::max<std::int64_t>(*most, 1)) : loops::LANES;
     const bool known_masks = one_lane_each && constant(loop);  // where no loop of pieces is left
     const bool masked = one_unit && !known_masks && !situation_.divides(loops::LANES, loop);
-    const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked))
-                                                 : std::max(lanes, span / accumulators(masked));
+    const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked, span))
+                                                 : std::max(lanes, span / accumulators(masked, span));
     std::vector<std::int64_t> factors;
     if (!one_unit || situation_.wants_panel()) factors.push_back(loops::UNIT);
     if (!one_lane_each) factors.push_back(loops::LANES);

@@ -57,6 +57,9 @@ constexpr std::int64_t LONG_WORK_A_BYTE = 5;
 // took 1.12 ms without a panel, 1.19 by 4 rows, 1.14 by 8, 1.36 by 16; of [8192, 2049] 3.7, 1.8, 1.9, 1.7.
 constexpr std::int64_t PANEL_RUN_BYTES = 2048, PANEL_ACCUMULATORS = 8;
 constexpr std::int64_t HIDDEN_LATENCY = 4;          // accumulators: cycles from one addition to the next
+// Of the first cache, for accumulators in an array: sums of squares and of deviations of columns of 196 and
+// 672 bf16 took 7.4 ms with 64 KiB of them, 4.1 with 32, 3.9 with 16, on a Xeon of 48 KiB.
+constexpr std::int64_t ARRAY_L1_SHARE = 2;
 // Instructions of bodies beside each other, and how many: by eight exponentials in place of one softmax of
 // rows of 1000 takes 0.87 of the time, of 256 0.88, log-sum-exp of 16384 0.87, divergence 0.86 (by AVX2 0.93
 // of all four). Columns side by side read whole lines of each row besides: softmax along the first axis takes

@@ -54,6 +54,7 @@ constexpr Family all[] = {
     {"PlacesOfTheLeastOfRows", [](Builder& b) { b.output(argmin(rows(b), 1)); }, 3},
     {"PlacesOfTheLargestOfColumns", [](Builder& b) { b.output(argmax(rows(b), 0)); }, 3},
     {"MeanAndVarianceOfAll", [](Builder& b) { b.output(var(line(b))); }, 8},
+    {"VarianceOfParts", [](Builder& b) { b.output(var(b.input("x", DType::f32, {264000}))); }, 8},
     {"SoftmaxOfRows", [](Builder& b) { b.output(softmax(rows(b), 1)); }, 3},
     {"SoftmaxOfColumns", [](Builder& b) { b.output(softmax(rows(b), 0)); }, 3},
     {"SoftmaxOfAll", [](Builder& b) { b.output(softmax(line(b), 0)); }, 8},

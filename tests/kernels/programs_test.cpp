@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "api/traffic.h"
+#include "core/cost/estimate.h"
 #include "core/evaluate/evaluate.h"
 #include "core/graph/composites.h"
 #include "core/graph/passes.h"
+#include "core/graph/reductions.h"
 #include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
 #include "tests/kernels/subjects.h"
@@ -118,6 +120,42 @@ TEST(OnePassForAGpu, IsMadeOfLargeMatrices) {
   EXPECT_EQ(traffic_of(*variant, {}).front().bytes, 4 * MATRIX + VECTORS);
   // Parts of a lane more are parts of half as many rows: they fill the machine where rows are few.
   EXPECT_NE(norm_of(16384, 4096)->steps[0].schedule.find("columns lanes 4 "), std::string::npos);
+}
+
+// Memory that an estimate says the first kernel moves, and how many there are.
+std::pair<double, std::size_t> memory_of_variance(const graph::Shape& shape, const graph::Axes& axes,
+                                                  pipeline::Mode mode) {
+  graph::Builder builder;
+  const auto [variance, mean] = var_mean(builder.input("x", ops::DType::f32, shape), axes);
+  builder.output(variance);
+  builder.output(mean);
+  pipeline::Options options;
+  options.mode = mode;
+  const auto backend = interpreter_of_programs(machine::h200());
+  const auto variant = pipeline::make_variant(builder.take(), {}, *backend, options);
+  const auto roofs = cost::estimate(variant->steps.front().program, machine::h200(), {}).roofs;
+  return {std::ranges::find(roofs, "memory", &cost::Roof::name)->amount, variant->groups.size()};
+}
+
+// A part stays on the multiprocessor between its two loops; what caches do not hold is read once.
+TEST(VarianceForAGpu, ReadsMemoryOnce) {
+  struct Case {
+    graph::Shape shape;
+    graph::Axes axes;
+    double elements;
+  };
+  for (const Case& given :
+       {Case{{64, 256, 56, 56}, {0, 2, 3}, 64.0 * 256 * 56 * 56},
+        Case{{64, 56, 56, 256}, {0, 1, 2}, 64.0 * 256 * 56 * 56}, Case{{65536, 1024}, {0}, 65536.0 * 1024}}) {
+    const auto [once, kernels] = memory_of_variance(given.shape, given.axes, pipeline::Mode::fused);
+    EXPECT_LT(once, 1.1 * 4 * given.elements);
+    EXPECT_EQ(kernels, 2U);
+    EXPECT_EQ(memory_of_variance(given.shape, given.axes, pipeline::Mode::fast).second, 2U);
+  }
+}
+TEST(VarianceForAGpu, IsOneKernelWhereThatHoldsIt) {
+  EXPECT_EQ(memory_of_variance({4096, 1024}, {1}, pipeline::Mode::fused).second, 1U);
+  EXPECT_EQ(memory_of_variance({64, 256, 56, 56}, {0, 2, 3}, pipeline::Mode::strict).second, 1U);
 }
 
 TEST(OnePassForAGpu, IsNotMadeWhereItDoesNotPay) {

@@ -55,6 +55,23 @@ TEST(Law, WhatIsStoredAsBf16FillsRegisters) {
   EXPECT_EQ(lanes("1024", "f16"), words);
 }
 
+// Of several sums of columns more lanes are in registers, so that the array of the others stays in L1.
+TEST(Law, AccumulatorsOfColumnsInAnArrayStayInTheFirstCache) {
+  machine::Machine machine = machines()[1];
+  machine.memory = {{"L1", 48 << 10, 0}, {"L2", 1 << 21, 0}, {"memory", 0, 1e10}};
+  const schedule::Schedule plan = schedule::choose(
+      loops::parse(R"(program sums(x: f32[3211264], y: written f32[16384], z: written f32[16384]) {
+  for i < 16 { for c < 1024 { start t0: sum f32 start t1: sum f32
+    for k < 196 { t2 = x[200704*i + 1024*k + c] t0 += mul(t2, t2) at k t1 += t2 at k }
+    y[1024*i + c] = t0 z[1024*i + c] = t1 } } })"),
+      machine);
+  const auto step = [&](const char* axis) {
+    const auto split = std::ranges::find(plan.splits, axis, &schedule::SplitPlan::axis);
+    return split == plan.splits.end() ? 1 : split->factors.back();
+  };
+  EXPECT_LE(step("c") * step("k") * 2 * 4, 24 << 10) << print(plan);
+}
+
 // Neighbours are loaded by whole registers, places that are looked up lane by lane.
 TEST(Law, RowsThatAreLookedUpAreSummedUpColumnByColumn) {
   const loops::Program nest = loops::parse(R"(program bags(x: f32[12800], p: i64[320], y: written f32[1280]) {
