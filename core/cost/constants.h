@@ -37,6 +37,11 @@ constexpr double SHARED = 16;       // cycles from shared memory to a register
 constexpr double STARTED = 1.05;    // cycles of the whole machine from the start of one block to the next
 constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
 constexpr double BUSY = 0.8;        // share of all multiprocessors that reach the memory's whole bandwidth
+// Threads of a multiprocessor whose loads reach the memory's whole bandwidth. By one block of 256 each, 103
+// and 154 MB took 52 and 81 us on an H200, 0.45 of it; by four of 128, 268 MB took 71, and by one of 1024,
+// 411 MB 105 (perf/results/2026-11-29-h200-starts.md).
+constexpr double LOADING_THREADS = 512;
+constexpr double LONG_LOADS = 2048;  // bytes of a thread that are more than it has on its way at once
 constexpr double FILLED = 0.5;      // share of a sector from which on the rest meets it in the cache
 constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it looks at
 constexpr double FAR = 1 << 20;     // bytes between places of which only the run knows where they are

@@ -223,9 +223,18 @@ class Blocks {
       Traffic traffic = traffic_of(walk_, of);
       traffic.read += walk_.call_bytes, traffic.written += walk_.call_bytes;
       const double bytes = traffic.read + traffic.written;
-      const double reached = std::min(1.0, busy_ / (BUSY * machine_.multiprocessors));
+      const double busy = busy_ / (BUSY * machine_.multiprocessors);
+      const double reached = busy < 1 ? busy : std::min(1.0, in_flight(bytes));
       roofs.push_back({from.name, bytes, bytes / (from.bytes_per_second * workers * reached)});
     }
+  }
+
+  // Share of the bandwidth that the loads of so few threads of each multiprocessor reach, after which no
+  // other block comes. What a thread loads all at once only waits, as the chain says.
+  double in_flight(double bytes) const {
+    if (waves_ > 1 || bytes < LONG_LOADS * walk_.blocks * walk_.threads) return 1;
+    const double each = std::ceil(blocks_ / machine_.multiprocessors) * walk_.threads / of_task_;
+    return each / LOADING_THREADS;
   }
 
   // The last cache is of all that is resident, the first of one block.

@@ -437,6 +437,21 @@ TEST(Estimate, SegmentsShareWhatTheirOffsetsBound) {
               2, 0.05);
 }
 
+// Each multiprocessor has one block, which walks a long row by itself.
+TEST(Estimate, FewThreadsDoNotReachTheBandwidth) {
+  const auto memory = [](int threads) {
+    const std::string text =
+        cat("program sums(x: f32[134217728], y: written f32[128]) { for i < 128 block { start t0: "
+            "sum f32 copies (l, v) for r < ",
+            1048576 / threads / 4, " { for l < ", threads,
+            " thread { for v < 4 vector { merge t0 (x[1048576*i + ", 4 * threads,
+            "*r + 4*l + v]) } } } y[i] = t0 } }");
+    return roof_of(cost::estimate(loops::parse(text), machine::h200(), {}), "memory").seconds;
+  };
+  EXPECT_NEAR(memory(256) / memory(1024), 2, 0.01);
+  EXPECT_DOUBLE_EQ(memory(512), memory(1024));
+}
+
 TEST(Estimate, ProgramsThatFollowOneAnotherAddUp) {
   const std::vector<loops::Program> programs(2, loops::parse(COPY));
   const index::Values sizes = {{index::Symbol("n"), 1000}};
