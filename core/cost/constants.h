@@ -54,10 +54,10 @@ constexpr double EXCHANGED_BYTES =
 constexpr double RESERVED_BYTES = 1024;  // of shared memory, of each block
 constexpr double MOST_BLOCKS = 32;       // of a multiprocessor
 
-// Share of a launch that each program of a kernel after its first takes: kernels of an H200 followed each
-// other in 0.96 us, each with a load and a store, where one alone takes 3.7
-// (perf/results/2026-11-29-h200-starts.md).
-constexpr double NEXT_START = 0.2;
+// Share of a launch that each program of a kernel after its first takes, as it starts while the one before ends: 40
+// kernels of an H200 followed each other 1 us faster so, a sum of 25,600 elements by two still takes 0.7 us longer
+// than by one block (perf/results/2026-11-29-h200-starts.md).
+constexpr double NEXT_START = 0.7;
 
 // Of vectors: instructions are those of one register, times are cycles of a core.
 constexpr double SHARPNESS_OF_VECTORS =

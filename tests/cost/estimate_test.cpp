@@ -459,7 +459,7 @@ TEST(Estimate, ProgramsThatFollowOneAnotherAddUp) {
   const cost::Estimate one = cost::estimate(programs.front(), machine::h200(), sizes);
   // The second one starts while the first one ends.
   const double start = machine::h200().launch_seconds;
-  EXPECT_LT(both.seconds, 2 * one.seconds - start / 2);
+  EXPECT_LT(both.seconds, 2 * one.seconds - start / 4);
   EXPECT_GT(both.seconds, 2 * one.seconds - start);
   EXPECT_NEAR(roof_of(both, "launch").seconds, start + both.seconds - 2 * one.seconds + start, 1e-12);
   EXPECT_DOUBLE_EQ(roof_of(both, "memory").amount, 2 * roof_of(one, "memory").amount);
