@@ -111,8 +111,10 @@ class Needs {
 
 std::string launch_bounds(const loops::Program& program) {
   const std::int64_t threads = block_threads(program);
+  // A sort that says where keys begin, of 64 Mi elements, took 1.72 ms on an H200 with 118 registers a thread, 2.06
+  // with the 64 that two blocks leave.
   if (const loops::Call* const routine = routine_of(program))
-    return cat(threads, ", ", loops::has_starts(*routine) ? SORT_BLOCKS_EACH : ORDER_BLOCKS_EACH);
+    return loops::has_starts(*routine) ? cat(threads) : cat(threads, ", ", ORDER_BLOCKS_EACH);
   const Needs needs(program);
   if (needs.wants_all_registers(program.outermost_fastest)) return cat(threads, ONE_BLOCK);
   const auto resident = needs.resident_threads();

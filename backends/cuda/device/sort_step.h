@@ -24,8 +24,8 @@ struct SortShape {
     return unsigned(bytes + 7) / 8 * 8;
   }
 };
-// 72 KiB of shared memory, which blocks of compute capability 7.0 and of 8.0 and above may have, and 64 registers a
-// thread. With 10 bits two passes do for a million keys.
+// 72 KiB of shared memory, which blocks of compute capability 7.0 and of 8.0 and above may have. With 10 bits two
+// passes do for a million keys.
 constexpr SortShape SORT_SHAPE = {512, 8, 10, 4};
 constexpr emit::Integer MOST_UNSCANNED = 16;  // blocks whose counts each of them adds up itself, without `scan`
 constexpr emit::Integer MOST_RANGES_EACH = 4;  // blocks of ranges, for each that runs at once
