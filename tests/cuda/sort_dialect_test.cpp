@@ -16,7 +16,7 @@ TEST(SortDialect, ASortIsLaunchedWithBlocksOfItsOwn) {
   const loops::Program program =
       loops::parse(R"(program sort(key: i32[n], order: written i64[n], starts: written i64[9]; n in 0..) {
     call stable_sort (order, starts) sizes (n, 8) { slot t0 at (p) { t0 = i64(key[p]) } } })");
-  EXPECT_NE(emit::emit(program, CudaDialect(Handed::usual)).find("__launch_bounds__(512, 2)"),
+  EXPECT_NE(emit::emit(program, CudaDialect(Handed::usual)).find("__launch_bounds__(512)"),
             std::string::npos);
   EXPECT_EQ(block_threads(program), 512);
   const index::Expr blocks = block_count(program, 132);
