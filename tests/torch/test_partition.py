@@ -8,7 +8,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from twinloom._partition import SORTS, cut, packet, why_left
 from twinloom._splice import Part, splice
 
-LONG = "a sort of long rows"
+LONG = "a sort of long rows of 64 bits"
 SORTED = {
     "sort": lambda x: torch.sort(x)[0],
     "stable": lambda x: torch.sort(x, dim=-1, stable=True)[0],
@@ -26,9 +26,9 @@ def whys(function, x, device, products=False):
 
 
 @pytest.mark.parametrize("name", SORTED)
-def test_long_rows_are_sorted_by_pytorch_on_a_gpu(name):
-    short, long = torch.rand(300, 64), torch.rand(64, 300)
-    for rows, is_long in ((short, False), (long, True)):
+def test_long_rows_of_64_bits_are_sorted_by_pytorch_on_a_gpu(name):
+    short, long = torch.rand(300, 64).double(), torch.rand(64, 300).double()
+    for rows, is_long in ((short, False), (long, True), (long.float(), False), (long.bfloat16(), False)):
         reasons = whys(SORTED[name], rows, "cuda")
         assert reasons and all((why == LONG) == is_long for why in reasons)
         assert LONG not in whys(SORTED[name], rows, "cuda", products=True)
@@ -36,8 +36,8 @@ def test_long_rows_are_sorted_by_pytorch_on_a_gpu(name):
 
 
 def test_all_elements_are_one_row_without_an_axis():
-    assert whys(torch.median, torch.rand(9, 9), "cuda") == [LONG]
-    assert LONG not in whys(torch.median, torch.rand(8, 8), "cuda")
+    assert whys(torch.median, torch.rand(9, 9).double(), "cuda") == [LONG]
+    assert LONG not in whys(torch.median, torch.rand(8, 8).double(), "cuda")
     assert LONG not in whys(lambda x: torch.sort(x)[0], torch.rand(()), "cuda")
 
 

@@ -16,10 +16,12 @@ aten = torch.ops.aten
 # PyTorch's libraries are faster here. `products: True` among the options takes those that are known.
 PRODUCTS = {aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten.convolution, aten.convolution_backward, aten.matmul, aten.linear,
             aten.conv1d, aten.conv2d, aten.conv3d}
-# On a GPU these too, of rows above SHORT_ROW elements: up to there a sort of ours compares each with each and took 0.44 of
-# PyTorch's time on an H100, above 1.2 to 7.6 times as long (perf/results/2026-11-27-late-h100.md).
+# On a GPU these too, of rows above SHORT_ROW elements of 64 bits, of which ours are two sorts: not measured since sorts of
+# 16 and 32 bits take 0.2 to 0.75 of PyTorch's time on an H200 (perf/results/2026-11-29-late-h200-sorts.md). Up to there a
+# sort of ours compares each with each and took 0.44 of it on an H100 (perf/results/2026-11-27-late-h100.md).
 SORTS = {aten.sort, aten.argsort, aten.msort, aten.topk, aten.kthvalue, aten.median, aten.nanmedian}
 SHORT_ROW = 64
+LONG_KEY = 8  # bytes
 # Whose values nobody knows, or which draw from PyTorch's generator.
 LEFT = {aten.empty, aten.empty_strided, aten.new_empty, aten.new_empty_strided, aten._local_scalar_dense,
         aten._assert_scalar}
@@ -60,7 +62,10 @@ def _tensors(value):
 def _sorts_long_rows(node):
     if packet(node) not in SORTS:
         return False
-    shape = node.args[0].meta["val"].shape
+    value = node.args[0].meta["val"]
+    shape = value.shape
+    if value.dtype.itemsize < LONG_KEY:
+        return False
     for number, argument in enumerate(node.target._schema.arguments):
         if argument.name == "dim" and len(shape) > 0:
             given = node.args[number] if number < len(node.args) else node.kwargs.get("dim", argument.default_value)
@@ -84,7 +89,7 @@ def why_left(node, device, products):
     if packet(node) in PRODUCTS and not products:
         return "a product of matrices, or a convolution"
     if device.type == "cuda" and not products and _sorts_long_rows(node):
-        return "a sort of long rows"
+        return "a sort of long rows of 64 bits"
     if "scaled_dot_product" in node.target._schema.name:
         return "attention"
     if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
