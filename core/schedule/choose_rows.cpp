@@ -81,13 +81,6 @@ class RowChooser {
 
   Schedule choose() const {
     const Situation situation(forms_, machine_, parameters_);
-    Schedule schedule = choose(situation);
-    fetch_later(situation, schedule);
-    return schedule;
-  }
-
- private:
-  Schedule choose(const Situation& situation) const {
     if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
@@ -111,6 +104,7 @@ class RowChooser {
     return looped(situation);
   }
 
+ private:
   std::int64_t wanted_warps(std::int64_t own) const {
     return parameters_.warps() != 0 ? parameters_.warps() : own;
   }
@@ -192,14 +186,6 @@ class RowChooser {
     if (!parameters_.prefetches()) return;
     schedule.prefetches.push_back(prefetch);
     if (!is_legal(forms_, schedule)) schedule.prefetches.pop_back();
-  }
-
-  // What only later siblings read, where all rows are at hand at once: nothing else hides how long it takes.
-  void fetch_later(const Situation& situation, Schedule& schedule) const {
-    if (situation.siblings.size() < 2 || situation.shape.columns) return;
-    if (situation.rows() > static_cast<double>(machine_.blocks_at_once)) return;
-    for (const loops::BufferInfo& info : forms_.nest().buffers)
-      if (!info.written && !info.local) fetch({info.name, 0, 0}, schedule);
   }
 
   // The row that the block walks next, as soon as its own is there.

@@ -6,9 +6,6 @@
 // of threads walk many rows at once, so that the next one of a multiprocessor is some turns ahead; one thread
 // asks for all of it:
 //   ->  before the loop over k1: prefetch x[(i + 132)*n] count n if i + 132 < m
-// And of this row, 0 turns ahead, what only later siblings read:
-//   for i { for k { m += x[i*n + k] }; for k1 { y[i*n + k1] = x[i*n + k1] / m * w[k1] } }
-//   ->  before the loop over k: prefetch w[0] count n
 // Where a loop looks up its places in a list, what a later element of the list asks for is fetched:
 //   for r { index x = list[r + low]; t += v[x*n + i] }
 //   ->  for r { index x1 = list[r + 16 + low] if r + 16 + low < m; prefetch v[x1*n + i]; index x = .. }
@@ -103,32 +100,10 @@ std::variant<Prefetched, std::string> looked_up(const Plan& plan, const Prefetch
   return Prefetched{number, {buffer, offset}, false, 0, next};
 }
 
-// What a later sibling reads of this row and none before it has read: by one thread, which asks for all of
-// it.
-std::variant<Prefetched, std::string> of_this_row(const Plan& plan, const PrefetchPlan& row,
-                                                  loops::Buffer buffer) {
-  const std::string words = cat("prefetch ", row.buffer, ": ");
-  const auto number = static_cast<std::size_t>(row.sibling);
-  const auto siblings = siblings_of(plan.shape);
-  if (plan.columns || !has_threads(plan.siblings[number]))
-    return words + "of this row only threads that hold it fetch";
-  if (plan.nest.buffers[buffer.index].written) return words + "it is written";
-  const std::vector<std::size_t> users = users_of(plan.shape, buffer);
-  if (users.empty() || users.front() <= number) return words + "no later sibling is the first to read it";
-  const std::vector<loops::NestLoop>& walked = siblings[users.front()]->loops;
-  const auto found = only_offset(*siblings[users.front()], buffer, false);
-  if (!found || walked.size() != 1) return words + "no single row of it is read";
-  if (const std::string reason = why_not_walked(plan, walked[0], *found); !reason.empty())
-    return words + reason;
-  if (has_threads(plan.common)) return words + "a block walks several rows";
-  return Prefetched{
-      number, {buffer, index::substitute(*found, {{walked[0].axis, 0}}), false, walked[0].extent}, true, 0};
-}
-
 }  // namespace
 
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row) {
-  if (row.ahead < 0) return cat("prefetch ", row.buffer, ": ", row.ahead, " turns ahead");
+  if (row.ahead < 1) return cat("prefetch ", row.buffer, ": ", row.ahead, " turns ahead");
   const std::string words = cat("prefetch ", row.buffer, ": ");
   const auto buffer = loops::buffer_named(plan.nest, row.buffer);
   if (!buffer) return words + "there is no such buffer";
@@ -140,9 +115,7 @@ std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchP
   const auto number = static_cast<std::size_t>(row.sibling);
   if (const auto found = only_offset(*siblings[number], *buffer, false);
       found && index_of(*siblings[number], *found) != nullptr)
-    return row.ahead > 0 ? looked_up(plan, row, *buffer, *found)
-                         : std::variant<Prefetched, std::string>(words + "its places are looked up");
-  if (row.ahead == 0) return of_this_row(plan, row, *buffer);
+    return looked_up(plan, row, *buffer, *found);
   if (in_lockstep(plan.common)) return words + "rows in lock-step have no next row";
   if (plan.common.order.empty()) return words + "there are no common loops";
   const bool written = plan.nest.buffers[buffer->index].written;

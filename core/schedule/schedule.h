@@ -103,8 +103,7 @@ struct TempPlan {
 struct PrefetchPlan {
   std::string buffer;
   int sibling;
-  std::int64_t ahead =
-      1;  // iterations of that loop, or elements of the list; 0: what only later siblings read
+  std::int64_t ahead = 1;  // iterations of that loop, or elements of the list
   friend bool operator==(const PrefetchPlan&, const PrefetchPlan&) = default;
 };
 

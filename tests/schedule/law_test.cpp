@@ -234,11 +234,7 @@ const std::vector<Refusal> refusals = {
     {ROWS, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch w in 1 ahead 1",
      "prefetch w: the next turn reads the same"},
     {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch x in 1 ahead 0",
-     "prefetch x: of this row only threads that hold it fetch"},
-    {TWICE,
-     "schedule prefetch x in 0 ahead 0 split 0 k : 32 mask split 1 k1 : 32 mask loop -1 i.0 block loop 0 k.0 "
-     "serial loop 0 k.1 thread loop 1 k1.0 serial loop 1 k1.1 thread",
-     "prefetch x: no later sibling is the first to read it"},
+     "prefetch x: 0 turns ahead"},
     {TWICE,
      "schedule prefetch x in 1 ahead 5 split 0 k : 32 mask split 1 k1 : 32 mask loop -1 i.0 block loop 0 k.0 "
      "serial loop 0 k.1 thread loop 1 k1.0 serial loop 1 k1.1 thread",

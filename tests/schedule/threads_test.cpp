@@ -67,25 +67,6 @@ TEST(Threads, AThreadTakesSeveralRowsThatAreShort) {
   EXPECT_NE(schedule.find("loop -1 i.1 unroll"), std::string::npos) << schedule;
 }
 
-// Of rows that are all at hand at once nothing else hides how long the weights take, which come last.
-TEST(Threads, WhatOnlyLaterSiblingsReadIsFetchedFirstWhereRowsAreFew) {
-  const auto fetches = [](std::int64_t rows) {
-    const std::string schedule =
-        chosen(with_each(R"(program scaled(x: f32[768*ROWS], w: f32[768], y: written f32[768*ROWS]) {
-  for i < ROWS {
-    start t0: sum f32
-    for k < 768 { t0 += x[768*i + k] at k }
-    for k1 < 768 { y[768*i + k1] = mul(div(x[768*i + k1], t0), w[k1]) }
-  }
-})",
-                         "ROWS", cat(rows)));
-    EXPECT_EQ(schedule.find("prefetch x"), std::string::npos) << schedule;
-    return schedule.find("prefetch w in 0 ahead 0") != std::string::npos;
-  };
-  EXPECT_TRUE(fetches(32));
-  EXPECT_FALSE(fetches(100000));
-}
-
 TEST(Threads, RowsHaveWholeWarpsAndNoIdleOne) {
   const std::string schedule = chosen(R"(program p(x: f16[786432], y: f16[768], z: written f16[50331648]) {
   for n < 64 { for i < 1024 { for j < 768 {
