@@ -28,7 +28,12 @@ bool is_narrow_type(ops::DType dtype) {
 
 int Interner::add(const std::string& key, const Value& value, std::vector<int> inputs) {
   const auto [found, fresh] = by_key_.try_emplace(key, count());
-  if (fresh) known_.push_back({std::make_shared<const Value>(value), std::move(inputs)});
+  if (fresh) {
+    Known known{std::make_shared<const Value>(value), std::move(inputs)};
+    for (const ops::DType narrow : {ops::DType::f16, ops::DType::bf16})
+      if (is_of_type(known, narrow)) known.narrower.push_back(narrow);
+    known_.push_back(std::move(known));
+  }
   return found->second;
 }
 
@@ -63,9 +68,8 @@ int Interner::intern_load(const Load& load) {
   return add(key, Value{std::move(tidied)}, {});
 }
 
-// Whether a value of f32 is one of the narrower type: rounding it to that type changes nothing.
-bool Interner::is_of_type(int number, ops::DType narrow) const {
-  const Known& known = (*this)[number];
+// By what is known of its inputs.
+bool Interner::is_of_type(const Known& known, ops::DType narrow) const {
   if (const auto* literal = std::get_if<Literal>(&known.value->node))
     return literal->dtype == ops::DType::f32 && ops::cast(literal->value, narrow) == literal->value;
   const auto* apply = std::get_if<Apply>(&known.value->node);
@@ -79,7 +83,8 @@ bool Interner::is_of_type(int number, ops::DType narrow) const {
   }
   if (!ops::gives_an_input(apply->op)) return false;
   const auto chosen = std::span(known.inputs).subspan(apply->op == ops::Pointwise::where ? 1 : 0);
-  return std::ranges::all_of(chosen, [&](int input) { return is_of_type(input, narrow); });
+  return std::ranges::all_of(
+      chosen, [&](int input) { return std::ranges::count((*this)[input].narrower, narrow) > 0; });
 }
 
 // f32(bf16(neg(f32(x)))) of an x of bf16 is neg(f32(x)).
@@ -88,7 +93,7 @@ int Interner::intern_convert(const Convert& convert) {
   const Known& known = (*this)[input];
   const auto* rounded = std::get_if<Convert>(&known.value->node);
   if (convert.to == ops::DType::f32 && rounded != nullptr && ops::is_16_bit_float(rounded->to) &&
-      is_of_type(known.inputs[0], rounded->to))
+      std::ranges::count((*this)[known.inputs[0]].narrower, rounded->to) > 0)
     return known.inputs[0];
   return add(cat("V", ops::name(convert.to), ",", input), Value{Convert{convert.to, known.value}}, {input});
 }

@@ -25,6 +25,8 @@ class Interner {
   struct Known {
     loops::Ref<loops::Value> value;  // its inputs are interned values
     std::vector<int> inputs;
+    // Of f32: the types of 16 bits that it is a value of, so that rounding it to one of them changes nothing.
+    std::vector<ops::DType> narrower = {};
   };
   const Known& operator[](int number) const { return known_[static_cast<std::size_t>(number)]; }
   int count() const { return static_cast<int>(known_.size()); }
@@ -35,7 +37,7 @@ class Interner {
   int intern_apply(const loops::Apply& apply);
   int intern_load(const loops::Load& load);
   int intern_convert(const loops::Convert& convert);
-  bool is_of_type(int number, ops::DType narrow) const;
+  bool is_of_type(const Known& known, ops::DType narrow) const;
   Tidy tidy_;
   TidyMask tidy_mask_;
   std::vector<Known> known_;

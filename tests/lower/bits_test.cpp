@@ -42,6 +42,16 @@ TEST(LoweredBits, ValuesOf16BitsAreNotRoundedAgain) {
   EXPECT_EQ(text.find("f32(bf16("), std::string::npos) << text;
 }
 
+// Each is looked at once, however many ways lead to it.
+TEST(LoweredBits, ChoicesAmongChoicesOf16BitsAreKnownAtOnce) {
+  Builder b;
+  const Tensor m = b.input("m", DType::b8, {3});
+  Tensor x = b.input("x", DType::bf16, {3});
+  for (int k = 0; k < 40; ++k) x = where(m, -x, maximum(x, abs(x)));
+  b.output(x + x);
+  expect_same_bits(b.take());
+}
+
 TEST(LoweredBits, SumsOf16BitsAreRounded) {
   Builder b;
   const Tensor x = b.input("x", DType::bf16, {4, 6});
