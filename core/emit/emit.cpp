@@ -200,20 +200,27 @@ void Emitter::last_block(const loops::LastBlock& last) {
   scopes_.close(cat("if (arrives_last(", counter, ", ", members, ")) {"), "}");
 }
 
-std::string Emitter::slot(const loops::Slot& slot) {
-  std::vector<std::string> counters;
-  scopes_.open();
-  for (const loops::Axis axis : slot.at) {
-    counters.push_back(scopes_.fresh("k"));
-    indices_.bind(axis, {counters.back(), scopes_.level(), false, {}});
+// Names of the axes of a function.
+std::vector<std::string> Emitter::bind(const std::vector<loops::Axis>& axes) {
+  std::vector<std::string> names;
+  for (const loops::Axis axis : axes) {
+    names.push_back(scopes_.fresh("k"));
+    indices_.bind(axis, {names.back(), scopes_.level(), false, {}});
   }
+  return names;
+}
+std::string Emitter::parameters(const std::vector<std::string>& names) const {
+  return join(names, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
+}
+
+std::string Emitter::slot(const loops::Slot& slot) {
+  scopes_.open();
+  const std::vector<std::string> counters = bind(slot.at);
   stmt(*slot.body);
   const Operand element = values_.value(loops::Value{loops::Read{slot.element, 0}});
   scopes_.line(cat("return ", element.text, ";"));
-  const std::string parameters =
-      join(counters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
   const std::string name = scopes_.fresh("slot");
-  scopes_.close(cat("const auto ", name, " = [&](", parameters, dialect_.slot_parameters(), ")",
+  scopes_.close(cat("const auto ", name, " = [&](", parameters(counters), dialect_.slot_parameters(), ")",
                     dialect_.slot_attributes(), " -> ", dialect_.type(element.dtype, element.lanes), " {"),
                 "};");
   return name;
@@ -221,19 +228,13 @@ std::string Emitter::slot(const loops::Slot& slot) {
 
 // A function of a place and of what the routine says there.
 std::string Emitter::epilogue(const loops::Slot& slot) {
-  std::vector<std::string> parameters;
   scopes_.open();
-  for (const loops::Axis axis : slot.at) {
-    parameters.push_back(scopes_.fresh("k"));
-    indices_.bind(axis, {parameters.back(), scopes_.level(), false, {}});
-  }
-  parameters.push_back(scopes_.fresh("v"));
-  values_.set_temp(slot.element, {Operand{parameters.back(), ops::DType::i64}});
+  std::vector<std::string> names = bind(slot.at);
+  names.push_back(scopes_.fresh("v"));
+  values_.set_temp(slot.element, {Operand{names.back(), ops::DType::i64}});
   stmt(*slot.body);
-  const std::string list =
-      join(parameters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
   const std::string name = scopes_.fresh("epilogue");
-  scopes_.close(cat("const auto ", name, " = [&](", list, dialect_.slot_parameters(), ")",
+  scopes_.close(cat("const auto ", name, " = [&](", parameters(names), dialect_.slot_parameters(), ")",
                     dialect_.slot_attributes(), " {"),
                 "};");
   return name;

@@ -46,6 +46,8 @@ class Emitter {
   void last_block(const loops::LastBlock& last);
   void call(const loops::Call& call);
   std::string slot(const loops::Slot& slot);
+  std::vector<std::string> bind(const std::vector<loops::Axis>& axes);
+  std::string parameters(const std::vector<std::string>& names) const;
   std::string epilogue(const loops::Slot& slot);
   std::string ahead(const std::vector<loops::Slot>& slots);
 
