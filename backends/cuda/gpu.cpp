@@ -65,7 +65,7 @@ int Gpu::attribute(CUdevice_attribute which) const {
 std::string Gpu::architecture() const {
   const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   const int minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  return cat("sm_", major, minor, major >= 9 ? "a" : "");
+  return cat("sm_", major, minor, major >= HOPPER ? "a" : "");
 }
 
 bool Gpu::is_captured(CUstream stream) const {

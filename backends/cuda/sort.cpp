@@ -8,7 +8,7 @@ namespace twinloom::cuda {
 
 namespace {
 
-constexpr std::int64_t WORD = sizeof(emit::Integer), WORD_BITS = 8 * WORD;
+constexpr std::int64_t WORD = sizeof(emit::Integer);
 // Of a segment: an element is numbered in half a word, and the first place of each key is an array.
 constexpr std::int64_t MOST_SORTED = std::int64_t{1} << 31, MOST_KEYS = std::int64_t{1} << 48;
 constexpr std::int64_t MOST_ORDERED_KEYS = (std::int64_t{1} << 32) + 1;

@@ -82,19 +82,19 @@ Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes
   return sorted;
 }
 
-// The same where nobody asks where keys begin; the epilogue is told the order too.
+// The same where nobody asks where keys begin; the epilogue is given the order too.
 template <cuda::OrderShape shape, int key_bits = 32>
 std::vector<i64> ordered_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes& sizes) {
-  std::vector<i64> order(keys.size(), -7), told(keys.size(), -7);
+  std::vector<i64> order(keys.size(), -7), given(keys.size(), -7);
   const auto epilogue = [&](i64 row, i64 p, i64 element, Checked) {
-    told[static_cast<std::size_t>(row * sizes.n + p)] = element;
+    given[static_cast<std::size_t>(row * sizes.n + p)] = element;
   };
   const auto run = [&](const cuda::SortStep& step, auto key) {
     BlockOrder<shape, key_bits, cuda::OrderTasks::either, Checked>{step, {}}(
         order.data(), nullptr, sizes.n, sizes.bound, sizes.rows, key, epilogue);
   };
   run_plan({sizes, {blocks, CACHE}, PASSES, shape}, shape.threads, keys, run);
-  EXPECT_EQ(told, order) << "of the epilogue";
+  EXPECT_EQ(given, order) << "of the epilogue";
   return order;
 }
 

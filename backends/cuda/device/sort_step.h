@@ -14,11 +14,6 @@ struct SortShape {
   constexpr int warps() const { return threads / 32; }
   constexpr emit::Integer at_once() const { return emit::Integer{threads} * items; }  // of a block
   constexpr int digits() const { return 1 << bits; }
-  constexpr int position_bits() const {  // of an element's number in an iteration
-    int found = 0;
-    while (emit::Integer{1} << found < at_once()) ++found;
-    return found;
-  }
   constexpr unsigned shared_bytes() const {
     const int bytes = 8 * threads * items + (2 * warps() + 8) * digits() + 4 * warps() + 4;
     return unsigned(bytes + 7) / 8 * 8;
