@@ -70,6 +70,37 @@ TEST(Declarations, OfTheDeviceHeadersEveryOneStandsAlone) {
   }
 }
 
+struct Since90 {
+  const char *name, *kernel, *instruction;
+};
+class OfAnArchitecture : public ::testing::TestWithParam<Since90> {};
+
+TEST_P(OfAnArchitecture, IsInKernelsForIt) {
+  TWINLOOM_NEEDS_NVRTC();
+  const auto& [name, kernel, instruction] = GetParam();
+  const std::string text = cat(
+      "#include \"cuda/routines.h\"\nnamespace twinloom::device {\nextern \"C\" __global__ void kernel(f32* "
+      "p, i64 n) { ",
+      kernel, " }\n}\n");
+  const std::string needed = needed_headers(text);
+  const auto has = [&](const char* architecture) {
+    return nvrtc()
+               .compile(text, name, {{ENTRY_HEADER, needed}}, {architecture, {}})
+               .bytes.find(instruction) != std::string::npos;
+  };
+  EXPECT_TRUE(has("compute_90"));
+  EXPECT_FALSE(has("compute_80"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Since, OfAnArchitecture,
+    ::testing::Values(Since90{"waiting", "const Predecessors all; *static_cast<f32*>(all.wrote(p)) = n;",
+                              "griddepcontrol.wait"},
+                      Since90{"fetching", "prefetch_run(p, n);", "cp.async.bulk.prefetch"},
+                      Since90{"adding", "atomic_add_run(p, Vector<f32, 4>(f32(n)));",
+                              "red.global.add.v4.f32"}),
+    [](const auto& of) { return of.param.name; });
+
 }  // namespace
 
 }  // namespace twinloom::cuda

@@ -5,6 +5,14 @@
 
 #include "cuda/packed.h"
 
+// 900 of compute capability 9.0, for `if constexpr`. No directive asks for it: kernels are given text that
+// was preprocessed once for all architectures.
+#ifdef __CUDA_ARCH__
+#define TWINLOOM_ARCHITECTURE __CUDA_ARCH__
+#else
+#define TWINLOOM_ARCHITECTURE 0  // where nvcc reads for the host
+#endif
+
 namespace twinloom::device {
 
 // Index arithmetic. Divisors are positive; where a loop that does not run hid one that is not, the
@@ -86,12 +94,12 @@ TWINLOOM_INLINE void prefetch_written(const Of*) {}
 // A run inside global memory, into the cache that all multiprocessors share, as whole pieces of 16 bytes.
 template <class Of>
 TWINLOOM_INLINE void prefetch_run([[maybe_unused]] const Of* pointer, [[maybe_unused]] i64 count) {
-#if __CUDA_ARCH__ >= 900
-  const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
-  const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
-  if (first < end)
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
-#endif
+  if constexpr (TWINLOOM_ARCHITECTURE >= 900) {
+    const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
+    const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
+    if (first < end)
+      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
+  }
 }
 
 template <class Value>
@@ -286,8 +294,7 @@ TWINLOOM_INLINE void atomic_add_store(Of* pointer, Of value) {
 // Neighbours: from compute capability 9.0 on four of f32 are one access.
 template <class Of, class Value>
 TWINLOOM_INLINE void atomic_add_run(Of* pointer, Value value) {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (same<Of, f32> && lanes<Value> % 4 == 0) {
+  if constexpr (TWINLOOM_ARCHITECTURE >= 900 && same<Of, f32> && lanes<Value> % 4 == 0) {
     if (reinterpret_cast<u64>(pointer) % 16 == 0) {
 #pragma unroll
       for (int i = 0; i < lanes<Value>; i += 4)
@@ -297,7 +304,6 @@ TWINLOOM_INLINE void atomic_add_run(Of* pointer, Value value) {
       return;
     }
   }
-#endif
   atomic_add_store_strided(pointer, 1, value);
 }
 template <class Of>

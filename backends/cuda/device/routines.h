@@ -21,9 +21,8 @@ extern __shared__ uint4 block_scratch_words[];
 class Predecessors {
  public:
   TWINLOOM_INLINE Predecessors() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;\n\tmov.u64 %0, 0;" : "=l"(zero_) : : "memory");
-#endif
+    if constexpr (TWINLOOM_ARCHITECTURE >= 900)
+      asm volatile("griddepcontrol.wait;\n\tmov.u64 %0, 0;" : "=l"(zero_) : : "memory");
   }
   TWINLOOM_INLINE void* wrote(void* memory) const { return static_cast<u8*>(memory) + zero_; }
 
