@@ -101,6 +101,24 @@ INSTANTIATE_TEST_SUITE_P(
                               "red.global.add.v4.f32"}),
     [](const auto& of) { return of.param.name; });
 
+// ptxas moves such a load ahead of the wait.
+TEST(Predecessors, NothingIsLoadedAsIfItWereNeverWritten) {
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string_view text =
+      "#include \"cuda/routines.h\"\nnamespace twinloom::device {\n"
+      "extern \"C\" __global__ void kernel(void* __restrict__ to, void* __restrict__ from) {\n"
+      "  const Predecessors all;\n"
+      "  *static_cast<f32*>(all.wrote(to)) = *static_cast<const f32*>(all.wrote(from));\n}\n}\n";
+  const std::string needed = needed_headers(text);
+  const std::string ptx =
+      nvrtc().compile(std::string(text), "waiting", {{ENTRY_HEADER, needed}}, {"compute_90", {}}).bytes;
+  const std::size_t waits = ptx.find("griddepcontrol.wait"), loads = ptx.find("ld.global");
+  ASSERT_NE(waits, std::string::npos) << ptx;
+  ASSERT_NE(loads, std::string::npos) << ptx;
+  EXPECT_LT(waits, loads) << ptx;
+  EXPECT_EQ(ptx.find("ld.global.nc"), std::string::npos) << ptx;
+}
+
 }  // namespace
 
 }  // namespace twinloom::cuda

@@ -17,14 +17,18 @@ extern __shared__ uint4 block_scratch_words[];
 
 // The kernels before this one on its stream, of which the last may still run (kernel.cpp): from here on all
 // that they wrote is there. NVRTC may load what a kernel never writes ahead of any fence; so a pointer to
-// memory takes a 0 that is known no earlier.
+// memory takes a 0 that is known no earlier. ptxas knows that 0, and may do so with loads that NVRTC marks as
+// of what is never written; so each pointer is shown to what might write through it.
 class Predecessors {
  public:
   TWINLOOM_INLINE Predecessors() {
     if constexpr (TWINLOOM_ARCHITECTURE >= 900)
       asm volatile("griddepcontrol.wait;\n\tmov.u64 %0, 0;" : "=l"(zero_) : : "memory");
   }
-  TWINLOOM_INLINE void* wrote(void* memory) const { return static_cast<u8*>(memory) + zero_; }
+  TWINLOOM_INLINE void* wrote(void* memory) const {
+    if constexpr (TWINLOOM_ARCHITECTURE >= 900) asm volatile("" : : "l"(memory) : "memory");
+    return static_cast<u8*>(memory) + zero_;
+  }
 
  private:
   u64 zero_ = 0;
