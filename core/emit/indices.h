@@ -111,6 +111,8 @@ class Indices {
   std::string lanes_argument(const index::Expr& expr);
   // Nothing unless each lane is a fixed distance from its neighbour, and 32 bits hold all.
   std::optional<ShortSides> short_sides(const index::Expr& a, const index::Expr& b);
+  // The first lane of lanes that are neighbours; nothing of others, and where it is no multiple of `of`.
+  std::optional<std::string> first_of_neighbours(const index::Expr& expr, std::int64_t of);
   // The lower 32 bits of any expression as a value of all lanes, of i32. Nothing unless registers hold lanes
   // that are apart by one number; `all` asks that 32 bits hold them.
   std::optional<std::string> short_lanes_text(const index::Expr& expr, bool all);

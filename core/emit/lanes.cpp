@@ -107,6 +107,13 @@ std::optional<ShortSides> Indices::short_sides(const Expr& a, const Expr& b) {
                     cat(vectors_.type(ops::DType::i32, lanes()), "(", rest, ")")};
 }
 
+std::optional<std::string> Indices::first_of_neighbours(const Expr& expr, std::int64_t of) {
+  const Along run = along(expr);
+  if (run.kind != Along::Kind::linear || run.stride != Expr(1) || facts_.divisor(run.rest) % of != 0)
+    return std::nullopt;
+  return name(run.rest);
+}
+
 std::optional<std::string> Indices::short_lanes_text(const Expr& expr, bool all) {
   const Along run = along(expr);
   if (run.kind != Along::Kind::linear || vectors_.apart(lanes()) || (all && !are_short(run)))

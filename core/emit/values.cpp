@@ -121,8 +121,27 @@ std::optional<Operand> Values::compared_shortly(const loops::Apply& apply) {
   return named({text, ops::DType::b8, indices_.lanes()});
 }
 
+// Random numbers of lanes that are neighbours, which share a counter by fours: with each lane's place in it
+// known, compilers compute it once.
+std::optional<Operand> Values::drawn_together(const loops::Apply& apply) {
+  constexpr int SHARE = 4;  // device/random.h
+  const int lanes = indices_.lanes(), together = std::min(lanes, SHARE);
+  if (apply.op != ops::Pointwise::random_uniform || lanes == 1 || !vectors_.apart(lanes) ||
+      SHARE % together != 0)
+    return std::nullopt;
+  const auto* number = std::get_if<loops::Count>(&apply.inputs[0]->node);
+  const auto first = number == nullptr ? std::nullopt : indices_.first_of_neighbours(number->expr, together);
+  if (!first) return std::nullopt;
+  std::string arguments = *first;
+  for (std::size_t k = 1; k < apply.inputs.size(); ++k)
+    arguments += cat(", ", with_lanes(value(*apply.inputs[k]), lanes));
+  const std::string text = cat("random_uniform_beside<", LANE_NUMBER, ", ", together, ">(", arguments, ")");
+  return named({text, ops::DType::f32, lanes});
+}
+
 Operand Values::apply(const loops::Apply& apply) {
   if (const auto compared = compared_shortly(apply)) return *compared;
+  if (const auto drawn = drawn_together(apply)) return *drawn;
   std::vector<Operand> inputs;
   std::vector<ops::DType> dtypes;
   int lanes = 1;

@@ -101,6 +101,7 @@ class Values {
   Operand read(const loops::Read& read);
   Operand load(const loops::Load& load);
   std::optional<Operand> compared_shortly(const loops::Apply& apply);
+  std::optional<Operand> drawn_together(const loops::Apply& apply);
   Operand apply(const loops::Apply& apply);
   bool is_kept_wide(const loops::Convert& inner, ops::DType to) const;
   Operand converted_operand(const loops::Convert& convert);

@@ -7,6 +7,7 @@
 //   }
 #include "tests/cuda/cost_kernels.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/error.h"
@@ -88,7 +89,8 @@ CostKernel quick_kernel(Kernel kernel, ops::Pointwise op) {
   return kernel.take(0);
 }
 
-// The number of the element is a lane's own; seed, offset and the others are the same for all.
+// The number of the element is a lane's own; seed, offset and the others are the same for all. As
+// Values::drawn_together writes it where lanes are neighbours.
 CostKernel random_kernel(ops::Pointwise op) {
   std::string parameters;
   std::vector<std::string> inputs(1);
@@ -99,7 +101,12 @@ CostKernel random_kernel(ops::Pointwise op) {
   Kernel kernel(cat("row_", ops::name(op)), parameters);
   inputs.front() = kernel.load("i64");
   const ops::DType result = ops::result_type(op, std::vector(inputs.size(), ops::DType::i64)).value();
-  kernel.define(ops::name(result), "y_@", call(ops::name(op), inputs));
+  std::string function(ops::name(op));
+  if (op == ops::Pointwise::random_uniform) {
+    function += "_beside<@, 4>";
+    std::ranges::replace(inputs.front(), '@', '0');
+  }
+  kernel.define(ops::name(result), "y_@", call(function, inputs));
   kernel.store(ops::name(result), "y_@");
   return kernel.take(0);
 }

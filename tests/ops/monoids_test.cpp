@@ -167,6 +167,13 @@ TEST(Random, NumbersAreMadeOfTheWords) {
   // Element 0, seed 0, offset 0, operator 0: the first of the published answers.
   EXPECT_EQ(device::random_uniform<std::int64_t>(0, 0, 0, 0),
             static_cast<float>(0x6627e8d5u >> 8) * 0x1p-24f);
+  // Four neighbours are the words of one counter.
+  const std::array<std::uint32_t, 4> of_counter_0 = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};
+  for (std::int64_t n = 0; n < 4; ++n)
+    EXPECT_EQ(device::random_uniform<std::int64_t>(n, 0, 0, 0),
+              static_cast<float>(of_counter_0[static_cast<std::size_t>(n)] >> 8) * 0x1p-24f);
+  EXPECT_EQ(device::random_uniform<std::int64_t>(4 * 7 + 2, 5, 6, 8),
+            device::unit_of(device::random_words<std::int64_t>(7, 5, 6, 8).w2));
   const std::uint64_t words = 0xe169c58d6627e8d5u;
   EXPECT_EQ(device::random_uniform_f64<std::int64_t>(0, 0, 0, 0), static_cast<double>(words >> 11) * 0x1p-53);
   const auto scaled =
@@ -176,6 +183,18 @@ TEST(Random, NumbersAreMadeOfTheWords) {
   const double u1 = (0xe169c58du >> 8) * 0x1p-24;
   const double normal = std::sqrt(-2 * std::log(1 - u0)) * std::cos(2 * M_PI * u1);
   EXPECT_NEAR(device::random_normal<std::int64_t>(0, 0, 0, 0), normal, 1e-6 * std::fabs(normal));
+}
+
+TEST(Random, LanesThatAreDrawnTogetherHaveTheirNumbers) {
+  const auto alone = [](std::int64_t n) { return device::random_uniform<std::int64_t>(n, 42, 1, 3); };
+  for (const std::int64_t first : {std::int64_t{0}, std::int64_t{4}, std::int64_t{1} << 40}) {
+    EXPECT_EQ((device::random_uniform_beside<3, 4>(first, 42, 1, 3)), alone(first + 3));
+    EXPECT_EQ((device::random_uniform_beside<6, 4>(first, 42, 1, 3)), alone(first + 6));
+    for (const std::int64_t pair : {first, first + 2}) {
+      EXPECT_EQ((device::random_uniform_beside<0, 2>(pair, 42, 1, 3)), alone(pair));
+      EXPECT_EQ((device::random_uniform_beside<1, 2>(pair, 42, 1, 3)), alone(pair + 1));
+    }
+  }
 }
 
 // Mean and spread over many draws; bounds are five standard errors.
