@@ -4,10 +4,13 @@
 //   e = exp(x - max x); s = sum e; y = e / view(s)        ->     r = 1 / s; y = e * view(r)
 //   y = tanh(where(x > 20, x, log1p(exp x)))              ->     u = exp(min(x, 20)); n = u (u + 2); y = n /
 //   (n + 2)
+//   y = a / (1 + exp(-x))                                 ->     y = a * sigmoid_short(x)
 // Such a sum is at least 1, as the greatest element adds exp(0), and at most the number of elements: its
 // reciprocal is a normal number, and y within 1.5 ulp of the quotient. The tanh of a softplus, of which mish
-// is made, is ((1 + u)^2 - 1) / ((1 + u)^2 + 1): within 3 ulp, where its two functions may err by 4. Nodes
-// that no result needs are left out.
+// is made, is ((1 + u)^2 - 1) / ((1 + u)^2 + 1): within 3 ulp, where its two functions may err by 4. A
+// logistic function that is written out is the short one, within 3 ulp, where an exponential, a sum and a
+// quotient may err by as much; where exp(-x) is infinite and the quotient 0, within half the least subnormal
+// times a. Nodes that no result needs are left out.
 #include <algorithm>
 
 #include "core/graph/passes.h"
@@ -128,10 +131,40 @@ Graph tanh_of_softplus(const Graph& graph) {
   });
 }
 
+// The x of 1 + exp(-x).
+std::optional<NodeId> logistic_denominator(const Graph& graph, NodeId id) {
+  using enum ops::Pointwise;
+  const Node& sum = graph[id];
+  if (!is_of(sum, add)) return std::nullopt;
+  for (const std::size_t k : {0u, 1u}) {
+    const Node& power = graph[sum.inputs[k]];
+    const auto other = only_number(graph, sum.inputs[1 - k]);
+    if (!is_of(power, exp) || !other || other->real() != 1) continue;
+    const Node& negative = graph[power.inputs[0]];
+    if (is_of(negative, neg)) return negative.inputs[0];
+  }
+  return std::nullopt;
+}
+
+Graph divide_by_sigmoid(const Graph& graph) {
+  using enum ops::Pointwise;
+  Rebuild rebuild(graph);
+  return rebuild.finish_by([&](NodeId id) -> std::optional<NodeId> {
+    const Node& node = graph[id];
+    const bool divides = is_of(node, div) || is_of(node, reciprocal);
+    if (node.dtype != ops::DType::f32 || !divides) return std::nullopt;
+    const auto x = logistic_denominator(graph, node.inputs.back());
+    if (!x) return std::nullopt;
+    const NodeId factor = rebuild.add(Pointwise{sigmoid}, {rebuild[*x]}, id);
+    if (is_of(node, reciprocal)) return factor;
+    return rebuild.add(Pointwise{mul}, {rebuild[node.inputs[0]], factor}, id);
+  });
+}
+
 }  // namespace
 
 Graph shorten_functions(const Graph& graph) {
-  return with_forms(tanh_of_softplus(divide_once(graph)), ops::fused_form);
+  return with_forms(divide_by_sigmoid(tanh_of_softplus(divide_once(graph))), ops::fused_form);
 }
 
 Graph fused_meaning(const Graph& graph) {

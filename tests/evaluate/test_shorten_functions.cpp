@@ -7,6 +7,7 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/passes.h"
+#include "core/graph/rebuild.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
 #include "tests/evaluate/arrays.h"
@@ -153,6 +154,51 @@ TEST(ShortenFunctions, OtherTanhsStay) {
   builder.output(tanh(where(gt(x, 20.0), x, log1p(exp(y)))));  // of another value
   builder.output(tanh(softplus(builder.input("wide", DType::f64, {3}))));
   EXPECT_EQ(tanhs_in(shorten_functions(builder.take())), 5);
+}
+
+// A logistic function that is written out, and what is divided by its denominator.
+TEST(ShortenFunctions, QuotientsByALogisticDenominatorAreWithinThreeUlp) {
+  Reals drawn = {-INFINITY, -3e38, -104, -90, -88, -1e-30, 0, 1e-30, 20, 89, 3e38, INFINITY, NAN};
+  for (double x = -87; x < 40; x += 0.013) drawn.push_back(static_cast<float>(x));
+  const auto size = static_cast<std::int64_t>(drawn.size());
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {size});
+  builder.output(x / (exp(-x) + 1.0));
+  builder.output(reciprocal(1.0 + exp(-x)));
+  const graph::Graph after = shorten_functions(builder.take());
+  verify(after);
+  for (const graph::Node& node : after.nodes())
+    EXPECT_FALSE(graph::is_of(node, ops::Pointwise::div)) << print(after);
+  const std::vector<Argument> arguments{array(DType::f32, {size}, drawn)};
+  const auto found = evaluate(after, arguments, Arithmetic::strict);
+  for (const std::size_t number : {0u, 1u}) {
+    const Reals got = numbers_in(*found[number]);
+    for (std::size_t k = 0; k < drawn.size(); ++k) {
+      const double want = (number == 0 ? drawn[k] : 1.0) / (1 + std::exp(-drawn[k]));
+      if (std::isnan(want)) {
+        EXPECT_TRUE(std::isnan(got[k])) << drawn[k];
+      } else if (std::isinf(want)) {
+        EXPECT_EQ(got[k], want);
+      } else {
+        const double place = std::ldexp(1.0, std::max(want == 0 ? -149 : std::ilogb(want) - 23, -149));
+        const double factor = number == 0 ? std::fabs(drawn[k]) : 1.0;
+        const double bound = drawn[k] < -88.72 ? 0.75 * std::ldexp(factor, -149) : 3 * place;
+        EXPECT_LE(std::fabs(got[k] - want), std::max(bound, place)) << drawn[k];
+      }
+    }
+  }
+}
+
+TEST(ShortenFunctions, QuotientsByOtherSumsStay) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {3}), wide = builder.input("wide", DType::f64, {3});
+  for (const Tensor& under : {exp(-x) + 2.0, exp(x) + 1.0}) builder.output(x / under);
+  builder.output(wide / (exp(-wide) + 1.0));
+  const graph::Graph after = shorten_functions(builder.take());
+  EXPECT_EQ(
+      std::ranges::count_if(after.nodes(),
+                            [](const graph::Node& node) { return graph::is_of(node, ops::Pointwise::div); }),
+      3);
 }
 
 // The operators after the pass of tanh, gelu by tanh, exp and a quotient, of f32, bf16 and f64.
