@@ -10,22 +10,11 @@ namespace twinloom::graph {
 
 namespace {
 
-// How often each node is used, by results too.
-std::vector<int> uses_in(const Graph& graph, const std::vector<bool>& live) {
-  std::vector<int> uses(graph.nodes().size(), 0);
-  for (std::size_t n = 0; n < live.size(); ++n)
-    if (live[n])
-      for (const NodeId input : graph.nodes()[n].inputs) ++uses[input.index];
-  for (const Result& result : graph.results())
-    if (has_value(result.kind)) ++uses[result.value.index];
-  return uses;
-}
-
 // For each addition and subtraction which of its operands is such a product.
 class Contractions {
  public:
   Contractions(const Graph& graph, const std::vector<bool>& live)
-      : graph_(graph), uses_(uses_in(graph, live)), operand_(live.size()), swallowed_(live.size(), false) {
+      : graph_(graph), uses_(uses_of(graph)), operand_(live.size()), swallowed_(live.size(), false) {
     for (std::uint32_t n = 0; n < live.size(); ++n)
       if (live[n]) look_at(NodeId{n});
   }

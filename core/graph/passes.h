@@ -62,6 +62,8 @@ Graph sum_chosen(const Graph& graph);
 // What is done to a select between values that repeat along an axis is done to each of them once.
 // apply_before_select.cpp
 Graph apply_before_select(const Graph& graph);
+// Conversions of concatenations to smaller types are those of their parts. convert_parts.cpp
+Graph convert_parts(const Graph& graph);
 // The maximum of scaled integers of 8 bits is that of the integers, scaled. maxima_of_integers.cpp
 Graph maxima_of_integers(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.

@@ -98,6 +98,17 @@ std::optional<ops::Number> only_number(const Graph& graph, NodeId id) {
   return is_one ? std::optional(ops::load_number(node.dtype, bytes.data())) : std::nullopt;
 }
 
+std::vector<int> uses_of(const Graph& graph) {
+  std::vector<int> uses(graph.nodes().size());
+  const std::vector<bool> live = live_nodes(graph);
+  for (std::size_t n = 0; n < live.size(); ++n)
+    if (live[n])
+      for (const NodeId input : graph.nodes()[n].inputs) ++uses[input.index];
+  for (const Result& result : graph.results())
+    if (has_value(result.kind)) ++uses[result.value.index];
+  return uses;
+}
+
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form) {
   Rebuild rebuild(graph);
   return rebuild.finish_by([&](NodeId id) -> std::optional<NodeId> {

@@ -54,6 +54,9 @@ std::optional<ops::Number> number_of(const Node& node);
 // The number that all elements of a node are, which arrays, casts and views may give.
 std::optional<ops::Number> only_number(const Graph& graph, NodeId id);
 
+// By node: how often nodes that a result needs use it, and results do.
+std::vector<int> uses_of(const Graph& graph);
+
 // With form(operator, type) in place of each operator of a Pointwise, of which the form has the operands.
 // Without nodes that no result needs.
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form);

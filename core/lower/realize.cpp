@@ -182,7 +182,8 @@ class Choice {
     const bool chooses = may_be_chosen(node);
     double reads = 0;
     for (const auto& [reader, count] : reads_[node]) reads += count;
-    if (has_many_parts(node)) return weigh_parts(node, chooses ? reads : counts_[node], chooses);
+    const bool has_few = is_concat(node) && !has_many_parts(node) && !chooses && !costs_.splits_parts;
+    if (has_many_parts(node) || has_few) return weigh_parts(node, chooses ? reads : counts_[node], chooses);
     if (!chooses || widens(node)) return;
     const double count = counts_[node];
     if (reads <= count) return;
@@ -198,10 +199,9 @@ class Choice {
            ops::is_16_bit_float(graph_[cast.inputs[0]].dtype);
   }
 
+  bool is_concat(std::size_t node) const { return std::holds_alternative<Concat>(graph_.nodes()[node].node); }
   bool has_many_parts(std::size_t node) const {
-    const Node& concat = graph_.nodes()[node];
-    return std::holds_alternative<Concat>(concat.node) &&
-           static_cast<int>(concat.inputs.size()) > limits_.few_parts;
+    return is_concat(node) && static_cast<int>(graph_.nodes()[node].inputs.size()) > limits_.few_parts;
   }
 
   // Computed by readers of so many elements, or where it must have memory by the nest that writes it, an
@@ -217,7 +217,10 @@ class Choice {
     for (std::size_t k = 0; k < concat.inputs.size(); k += parts_together(graph_, concat, k, costs_, limits_))
       ++kernels;
     const double handed_on = chooses ? (reads + counts_[node]) * costs_.memory : 0;
-    const bool is_more = reads * all > each + handed_on + (kernels - (chooses ? 0 : 1)) * costs_.launch;
+    // What few parts cost is hidden behind what they move.
+    const double moved = has_many_parts(node) ? 0 : 2 * counts_[node] * costs_.memory;
+    const double apart = std::max(each, moved) + handed_on + (kernels - (chooses ? 0 : 1)) * costs_.launch;
+    const bool is_more = std::max(reads * all, moved) > apart;
     if (!is_more && static_cast<int>(concat.inputs.size()) <= limits_.most_parts) return;
     chosen_.in_parts[node] = true;
     choose(node, "a concatenation of many parts");

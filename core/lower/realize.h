@@ -24,6 +24,7 @@ struct Costs {
   double cached = 2;      // one element read that a cache has, as what is the same for many others
   double launch = 20000;  // one more kernel
   double part = 8;  // one part of a Concat that an element is not of: its place is compared, its load masked
+  bool splits_parts = true;  // a loop over few parts is one for each, so that no element chooses among them
 };
 
 // The heuristic as numbers. Work is that of one element. It is the same for all machines: what has memory
@@ -37,7 +38,7 @@ struct RealizeLimits {
   double library_products = 0;
   // Whether it is fast with factors of this type of 16 or 8 bits as they are; there must be one.
   std::function<bool(ops::DType)> library_takes = {};
-  int few_parts = 4;          // of a Concat, among which each element chooses whatever that costs
+  int few_parts = 4;          // of a Concat, among which elements that somebody else computes choose
   int most_parts = 32;        // among which it chooses at all: each is a buffer
   int parts_at_once = 64;     // of those written one by one, neighbours that are small, that one nest writes
   int nodes_at_once = 256;    // of the graph that such a nest computes

@@ -107,6 +107,7 @@ lower::Costs costs_for(const machine::Machine& machine) {
   costs.cached = LOAD_SLOTS * REACHED;
   costs.part = PART_SLOTS * REACHED;
   costs.launch = machine.launch_seconds * rate;
+  costs.splits_parts = false;
   return costs;
 }
 
@@ -347,6 +348,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"sum_chosen", Form::graph, [](State& state) { state.graph = graph::sum_chosen(state.graph); }},
     Pass{"apply_before_select", Form::graph,
          [](State& state) { state.graph = graph::apply_before_select(state.graph); }},
+    Pass{"convert_parts", Form::graph, [](State& state) { state.graph = graph::convert_parts(state.graph); }},
     Pass{"maxima_of_integers", Form::graph,
          [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
     Pass{"batches_in_steps", Form::graph, batches_in_steps},
