@@ -67,15 +67,15 @@ bool is_full(const Reader& reader, std::size_t parts) {
          std::ssize(buffers) >= limits.buffers_at_once || static_cast<int>(parts) >= limits.parts_at_once;
 }
 
-// What is joined follows its parts where nobody outside sees its order.
-Order order_of(const graph::Node& node, Storage storage) {
+// A copy of a view is wanted in the order of its axes, unless the view adds elements, as a padding does.
+Order order_of(const graph::Node& node) {
+  const auto* view = std::get_if<graph::View>(&node.node);
   if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
-      std::holds_alternative<graph::Input>(node.node))
+      std::holds_alternative<graph::Input>(node.node) || (view != nullptr && !view->inside.all.empty()))
     return Order::of_a_load;
   const auto* realize = std::get_if<graph::Realize>(&node.node);
   if (realize != nullptr && realize->any_order) return Order::of_any_load;
-  const bool is_joined = std::holds_alternative<graph::Concat>(node.node) && storage == Storage::temporary;
-  return is_joined ? Order::of_all_loads : Order::row_major;
+  return std::holds_alternative<graph::Concat>(node.node) ? Order::of_all_loads : Order::row_major;
 }
 
 }  // namespace
@@ -100,8 +100,7 @@ Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into) {
   Reader reader(lowering);
   const Walk walk = walk_over(lowering, reader, node.shape);
   const Ref<loops::Value> value = reader.definition(id, walk.at);
-  const Order order = order_of(node, lowering.lowered[into].storage);
-  return store_all(lowering, reader, walk, {into, value, order});
+  return store_all(lowering, reader, walk, {into, value, order_of(node)});
 }
 
 Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
@@ -128,7 +127,7 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
     std::vector<Ref<Stmt>> stores;
     do {
       const Ref<loops::Value> value = reader.element(node.inputs[k], walk.at);
-      if (k == 0 && target.storage == Storage::temporary) {
+      if (k == 0 && !target.row_major) {
         order = order_for_library(lowering, target).value_or(memory_order_of_all(reader.loads(), walk));
         target.strides = strides_in_order(target.shape, order);
       }

@@ -214,6 +214,20 @@ Ref<loops::Value> Reader::compute(const graph::Cast& cast, const Place& place) {
   return arithmetic_type(from) == cast.to ? wide : convert(cast.to, wide);
 }
 
+// A Load with this mask, converted or not, that gives the number outside of it; nothing of anything else.
+Ref<loops::Value> with_fill(const loops::Value& value, const index::Condition& mask,
+                            const ops::Number& fill) {
+  if (const auto* load = std::get_if<Load>(&value.node)) {
+    if (load->mask != mask) return nullptr;
+    return loops::load(load->buffer, load->offset, mask, {fill, load->otherwise.dtype});
+  }
+  const auto* convert = std::get_if<Convert>(&value.node);
+  const auto from = convert == nullptr ? std::nullopt : type_of(*convert->input);
+  if (!from || ops::cast(ops::cast(fill, *from), *from, convert->to) != fill) return nullptr;
+  const auto input = with_fill(*convert->input, mask, ops::cast(fill, *from));
+  return input == nullptr ? nullptr : loops::convert(convert->to, input);
+}
+
 // Where only a Load lies beneath, the fill is what the Load gives outside its mask; else a select.
 Ref<loops::Value> Reader::compute(const graph::View& view, const Place& place) {
   const graph::Node& node = lowering_.graph[place.id];
@@ -226,9 +240,7 @@ Ref<loops::Value> Reader::compute(const graph::View& view, const Place& place) {
   if (inside.all.empty()) return element(node.inputs[0], source, place.mask);
   const index::Condition mask = place.mask && inside;
   const Ref<loops::Value> value = element(node.inputs[0], source, mask);
-  const auto* beneath = std::get_if<Load>(&value->node);
-  if (beneath != nullptr && beneath->mask == mask)
-    return loops::load(beneath->buffer, beneath->offset, mask, std::get<Literal>(fill->node));
+  if (const auto filled = with_fill(*value, mask, std::get<Literal>(fill->node).value)) return filled;
   return select(truth(inside), value, fill, node.dtype);
 }
 

@@ -80,22 +80,63 @@ std::optional<std::vector<std::size_t>> order_of_input(const loops::Nest& nest) 
   return order;
 }
 
-// The loops of the draft in this order, and the value's memory in the same.
-void lay_out(const std::vector<std::size_t>& loops_in_order, const Walk& kept, Draft& draft, Value& value) {
-  std::vector<std::size_t> order;  // of dimensions: those without a loop have one element
-  for (std::size_t d = 0; d < kept.at.size(); ++d)
-    if (!index::symbol_of(kept.at[d])) order.push_back(d);
-  draft.nest.common.clear();
-  for (const std::size_t loop : loops_in_order) {
-    draft.nest.common.push_back(kept.loops[loop]);
-    for (std::size_t d = 0; d < kept.at.size(); ++d)
-      if (index::symbol_of(kept.at[d]) == kept.loops[loop].axis) order.push_back(d);
-  }
-  value.strides = strides_in_order(value.shape, order);
-}
+// A component of a total: the value that it is stored into, and what is stored.
+struct Total {
+  ValueId into;
+  Ref<loops::Value> value;
+};
 
-std::optional<std::vector<std::size_t>> loops_of(const std::vector<std::size_t>& dimensions,
-                                                 const Walk& kept) {
+// What the draft stores, last, in loops and memory of one order.
+class Totals {
+ public:
+  Totals(Lowering& lowering, const Reader& reader, const Walk& kept, Draft& draft, std::vector<Total> totals)
+      : lowering_(lowering),
+        reader_(reader),
+        kept_(kept),
+        draft_(draft),
+        totals_(std::move(totals)),
+        items_(draft.nest.items.size()) {
+    store();
+  }
+
+  void lay_out(const std::vector<std::size_t>& loops_in_order) {
+    std::vector<std::size_t> order;  // of dimensions: those without a loop have one element
+    for (std::size_t d = 0; d < kept_.at.size(); ++d)
+      if (!index::symbol_of(kept_.at[d])) order.push_back(d);
+    draft_.nest.common.clear();
+    for (const std::size_t loop : loops_in_order) {
+      draft_.nest.common.push_back(kept_.loops[loop]);
+      for (std::size_t d = 0; d < kept_.at.size(); ++d)
+        if (index::symbol_of(kept_.at[d]) == kept_.loops[loop].axis) order.push_back(d);
+    }
+    for (const Total& total : totals_) {
+      Value& value = lowering_.lowered.values[total.into.index];
+      value.strides = strides_in_order(value.shape, order);
+    }
+    store();
+  }
+  bool may_lie_in_any_order() const {
+    return std::ranges::none_of(totals_,
+                                [&](const Total& total) { return lowering_.lowered[total.into].row_major; });
+  }
+
+ private:
+  void store() {
+    draft_.nest.items.resize(items_);
+    for (const auto& [into, value] : totals_)
+      draft_.nest.items.emplace_back(
+          stmt(Store{Buffer{into.index}, reader_.offset(into, kept_.at), {}, value}));
+  }
+
+  Lowering& lowering_;
+  const Reader& reader_;
+  const Walk& kept_;
+  Draft& draft_;
+  const std::vector<Total> totals_;
+  const std::size_t items_;  // of the draft, without the stores
+};
+
+std::vector<std::size_t> loops_of(const std::vector<std::size_t>& dimensions, const Walk& kept) {
   std::vector<std::size_t> loops;
   for (const std::size_t d : dimensions) {
     const auto axis = index::symbol_of(kept.at[d]);
@@ -106,27 +147,25 @@ std::optional<std::vector<std::size_t>> loops_of(const std::vector<std::size_t>&
   return loops;
 }
 
-// As the draft, whose last item stores the total, lies best in memory where a library computes contractions:
-// a contraction as that likes it, and what reads what one made, such as a pooling, as it finds it.
-void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value,
-                         const std::function<Ref<Stmt>()>& store) {
-  if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
+// Whether the draft, which stores one total, was laid out as a library of contractions wants it: a
+// contraction as that likes it, and what its layers read as one row.
+bool lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, const Value& value,
+                         Totals& totals) {
+  if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return false;
   const auto nest = [&] { return packed(with_free_sums(draft.nest), {}, lowering.lowered).nest; };
-  const auto contraction = contraction_of(nest());
-  const bool is_call = contraction && lowering.routines.has_library_call(nest());
-  if (contraction) {
-    const std::vector<NestLoop> loops = draft.nest.common;
-    const std::vector<index::Expr> strides = value.strides;
-    lay_out(result_order(*contraction), kept, draft, value);
-    draft.nest.items.back() = store();
+  if (const auto contraction = contraction_of(nest())) {
+    const bool is_call = lowering.routines.has_library_call(nest());
+    totals.lay_out(result_order(*contraction));
     // Some have a call in this order alone.
-    if (is_call || lowering.routines.has_library_call(nest())) return;
-    draft.nest.common = loops, value.strides = strides;
+    if (is_call || lowering.routines.has_library_call(nest())) return true;
+    std::vector<std::size_t> row_major(kept.loops.size());
+    std::iota(row_major.begin(), row_major.end(), std::size_t{0});
+    totals.lay_out(row_major);
   }
   const auto flattened = flattened_order(lowering, value.node);
-  const auto order = flattened ? loops_of(*flattened, kept) : order_of_input(draft.nest);
-  if (order) lay_out(*order, kept, draft, value);
-  draft.nest.items.back() = store();
+  if (!flattened) return false;
+  totals.lay_out(loops_of(*flattened, kept));
+  return true;
 }
 
 }  // namespace
@@ -154,19 +193,18 @@ Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& compone
   draft.nest.common = kept.loops;
   draft.nest.items.emplace_back(stmt(Start{temp, reduce.monoid, total, {}, 0}));
   draft.nest.items.emplace_back(std::move(sibling));
+  std::vector<Total> parts;
   for (const graph::NodeId id : components) {
     const graph::Node& part = lowering.graph[id];
-    const ValueId into = *lowering.memory[id.index];
-    const Ref<loops::Value> value =
-        result_of(temp, std::get<graph::Reduce>(part.node).component, total, part.dtype);
-    const auto store = [&] {
-      return stmt(Store{Buffer{into.index}, reader.offset(into, kept.at), {}, value});
-    };
-    draft.nest.items.emplace_back(store());
-    if (components.size() == 1)
-      lay_out_for_library(lowering, kept, draft, lowering.lowered.values[into.index], store);
+    parts.push_back({*lowering.memory[id.index],
+                     result_of(temp, std::get<graph::Reduce>(part.node).component, total, part.dtype)});
     draft.nodes.push_back(id);
   }
+  Totals totals(lowering, reader, kept, draft, parts);
+  const Value& first = lowering.lowered[parts.front().into];
+  const bool is_laid_out = parts.size() == 1 && lay_out_for_library(lowering, kept, draft, first, totals);
+  if (!is_laid_out && totals.may_lie_in_any_order())
+    if (const auto order = order_of_input(draft.nest)) totals.lay_out(*order);
   draft.nodes.insert(draft.nodes.end(), reader.computed().begin(), reader.computed().end());
   return draft;
 }

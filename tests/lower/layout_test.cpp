@@ -7,6 +7,7 @@
 #include "core/fuse/fuse.h"
 #include "core/graph/builder.h"
 #include "core/graph/passes.h"
+#include "core/graph/pooling.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
 #include "tests/lower/run_lowered.h"
@@ -111,6 +112,68 @@ TEST(Layout, WhatIsJoinedLiesAsItsParts) {
     const auto arguments = random_arguments(graph, 1);
     const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
     EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+  }
+}
+
+// Strides of each result of a graph whose inputs lie channels-last.
+std::vector<std::vector<index::Expr>> strides_of_results(const Graph& graph, const lower::Layouts& layouts,
+                                                         bool row_major = false) {
+  const lower::Lowered lowered = lower::lower(graph, layouts, {}, {}, row_major);
+  const auto arguments = random_arguments(graph, 1);
+  const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+  EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+  std::vector<std::vector<index::Expr>> strides;
+  for (const lower::Value& value : lowered.values)
+    if (value.storage == lower::Storage::result) strides.push_back(value.strides);
+  return strides;
+}
+
+TEST(Layout, PooledPaddedAndJoinedImagesLieAsTheImage) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {2, 8, 6, 6}), y = b.input("y", DType::bf16, {2, 4, 6, 6});
+  const graph::Pooling pooling{"avg_pool2d", {{3, 1, 1, 1}, {3, 1, 1, 1}}};
+  b.output(average_pool(x, pooling, {}));
+  b.output(pad(x, {{}, {}, {1, 1}, {1, 1}}, 0.0));
+  b.output(concat({x, y}, 1));
+  b.output(sum(x, {2}));
+  b.output(permute(x, {0, 2, 1, 3}));  // a copy is wanted as its axes are
+  const Graph graph = b.take();
+  const lower::Layouts layouts = {{0, {288, 1, 48, 8}}, {1, {144, 1, 24, 4}}};
+  using Strides = std::vector<index::Expr>;
+  EXPECT_EQ(strides_of_results(graph, layouts),
+            (std::vector<Strides>{
+                {288, 1, 48, 8}, {512, 1, 64, 8}, {432, 1, 72, 12}, {48, 1, 8}, {288, 48, 6, 1}}));
+  for (const Strides& strides : strides_of_results(graph, layouts, true))
+    EXPECT_EQ(strides.back(), index::Expr(1));
+}
+
+// What lies outside of a padded image is told to the load, not chosen, also where the image is widened first.
+TEST(Layout, ALoadSaysWhatLiesOutside) {
+  for (const double fill : {0.0, -0.0, 1.5, 0.1}) {
+    Builder b;
+    const Tensor x = b.input("x", DType::bf16, {2, 6});
+    b.output(sum(pad(cast(x, DType::f32), {{}, {1, 2}}, fill), {1}));
+    const Graph graph = b.take();
+    const lower::Lowered lowered = lower::lower(graph);
+    const bool chooses = print(lowered).find("where(") != std::string::npos;
+    EXPECT_EQ(chooses, fill == 0.1) << "which bf16 has not";
+    const auto arguments = random_arguments(graph, 1);
+    const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+    EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+  }
+}
+
+// Of a loop over a concatenation that is not split, each element would compute all parts.
+TEST(Layout, FewPartsAreWrittenOneByOneWhereLoopsAreNotSplit) {
+  for (const bool splits : {true, false}) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, {64, 4096}), y = b.input("y", DType::f32, {64, 4096});
+    b.output(concat({exp(sin(x)), exp(cos(y))}, 1));  // more work than what is moved
+    b.output(concat({x, y}, 1));
+    lower::Costs costs;
+    costs.splits_parts = splits;
+    const lower::Lowered lowered = lower::lower(b.take(), {}, {}, costs);
+    EXPECT_EQ(lowered.units.size(), splits ? 4U : 3U) << print(lowered);  // temporaries, which fusion removes
   }
 }
 
