@@ -7,6 +7,7 @@
 #include "core/index/simplify.h"
 #include "core/loops/rewrite.h"
 #include "core/ops/cost.h"
+#include "core/schedule/constants.h"
 
 namespace twinloom::schedule {
 
@@ -62,6 +63,16 @@ std::optional<Runs> runs_along(const index::Expr& offset, const index::Symbol& a
   const index::Expr inside = index::simplify(index::substitute(offset, {{axis, at}}), facts);
   const auto linear = index::linear_in(inside, place);
   return linear ? std::optional(Runs{linear->scale, linear->rest, std::move(facts)}) : std::nullopt;
+}
+
+std::int64_t step_along(const index::Expr& offset, const index::Symbol& axis, std::int64_t iterations,
+                        const index::Facts& known) {
+  const auto runs = runs_along(offset, axis, iterations, known);
+  return runs ? index::constant_of(runs->stride).value_or(0) : 0;
+}
+
+bool is_near(std::int64_t step, std::int64_t bytes) {
+  return step == 1 || (step > 1 && step * bytes <= MOST_STEP_OF_TILE);
 }
 
 std::vector<loops::Ref<loops::Stmt>> own_stmts(const loops::Nest& shape) {

@@ -36,6 +36,13 @@ struct Runs {
 std::optional<Runs> runs_along(const index::Expr& offset, const index::Symbol& axis, std::int64_t iterations,
                                const index::Facts& known);
 
+// From an element to the next in so many iterations along the axis; 0 where it is no number.
+std::int64_t step_along(const index::Expr& offset, const index::Symbol& axis, std::int64_t iterations,
+                        const index::Facts& known);
+// Whether a warp that loads elements with such a step loads all that is near: neighbours, and channels that
+// take turns, as in a shuffle of them.
+bool is_near(std::int64_t step, std::int64_t bytes);
+
 // A row's own statements, which stand in no sibling.
 std::vector<loops::Ref<loops::Stmt>> own_stmts(const loops::Nest& shape);
 // The load of the buffer in these statements; nothing where it is loaded at several places, or under several

@@ -54,20 +54,28 @@ bool is_fixed_in_block(const Plan& plan, const loops::Load& load, const Sides& s
   return std::ranges::includes(known, needed);
 }
 
-std::optional<Sides> sides_of(const Plan& plan, const Expr& offset) {
-  std::optional<Side> neighbours, rows;
+// The two axes of which a block covers a part: the one with the shorter steps, if they are near, and the
+// other.
+std::optional<Sides> sides_of(const Plan& plan, loops::Buffer buffer, const Expr& offset) {
+  struct Found {
+    Side side;
+    std::int64_t step;  // 0: not near
+  };
+  std::vector<Found> found;
+  const int bytes = ops::size_of(plan.nest.buffers[buffer.index].dtype);
   for (const AxisPlan& axis : plan.common.axes) {
     const auto side = side_of(axis);
     if (!side || !index::mentions(offset, axis.axis)) continue;
-    const auto runs = runs_along(offset, axis.axis, side->count, plan.facts);
-    const bool next = runs && runs->stride == Expr(1);
-    std::optional<Side>& found = next ? neighbours : rows;
-    if (found) return std::nullopt;
-    found = side;
+    const std::int64_t step = step_along(offset, axis.axis, side->count, plan.facts);
+    found.push_back({*side, is_near(step, bytes) ? step : 0});
   }
-  if (!neighbours || !rows || neighbours->axis == &plan.common.axes[plan.common.order.back().axis])
+  if (found.size() != 2) return std::nullopt;
+  if (found[0].step == 0 || (found[1].step != 0 && found[1].step < found[0].step))
+    std::swap(found[0], found[1]);
+  const Side &neighbours = found[0].side, &rows = found[1].side;
+  if (found[0].step == 0 || neighbours.axis == &plan.common.axes[plan.common.order.back().axis])
     return std::nullopt;
-  return Sides{*neighbours, *rows};
+  return Sides{neighbours, rows};
 }
 
 Expr block_base(const AxisPlan& axis) {
@@ -84,7 +92,7 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
     return words + "a tile of a block is for all of a task without siblings";
   const auto load = only_load(own_stmts(plan.shape), buffer);
   if (!load) return words + "it is not loaded at one place, under one mask";
-  const auto sides = sides_of(plan, load->offset);
+  const auto sides = sides_of(plan, buffer, load->offset);
   if (!sides || !is_fixed_in_block(plan, *load, *sides))
     return words + "a block covers no rectangle of it, with neighbours along another than the innermost loop";
   for (const Side& side : {sides->neighbours, sides->rows}) {
@@ -115,7 +123,7 @@ std::int64_t packed(const Plan& plan, const Side& neighbours, const loops::Load&
   const auto is_packed = [&] {
     const bool whole = neighbours.axis->tail != Tail::mask ||
                        plan.facts.proves_equal(floor_mod(neighbours.axis->extent, lanes), 0);
-    return whole && !masked && neighbours.count % lanes == 0 &&
+    return whole && !masked && runs->stride == Expr(1) && neighbours.count % lanes == 0 &&
            runs->facts.proves_equal(floor_mod(runs->first, lanes), 0);
   };
   while (lanes > 1 && !is_packed()) lanes /= 2;
@@ -167,7 +175,7 @@ Ref<Stmt> fill(const Plan& plan, const Staged& staged, const Sides& sides, const
 loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
   const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
   const loops::Load load = *only_load(own_stmts(plan.shape), staged.buffer);
-  const Sides sides = *sides_of(plan, load.offset);
+  const Sides sides = *sides_of(plan, load.buffer, load.offset);
   const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, staged.count, true, true});
   const Expr place =
       floor_mod(Expr(sides.rows.axis->axis), sides.rows.count) * (sides.neighbours.count + staged.pad) +

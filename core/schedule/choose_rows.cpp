@@ -317,8 +317,11 @@ class RowChooser {
     const index::Symbol fast = loops[situation.vector_axis].axis;
     for (std::size_t other = 0; other < loops.size(); ++other) {
       const bool turned = std::ranges::any_of(situation.accesses, [&](const Access& access) {
-        return index::mentions(access.offset, fast) && !are_neighbours(situation, access, fast) &&
-               are_neighbours(situation, access, loops[other].axis);
+        const auto step = [&](const index::Symbol& axis) {
+          return step_along(access.offset, axis, parameters_.tile(), situation.facts);
+        };
+        return index::mentions(access.offset, fast) && step(fast) != 1 &&
+               is_near(step(loops[other].axis), access.bytes);
       });
       const bool large = situation.usual(loops[other]) >= parameters_.tile() / 2 &&
                          situation.usual(loops[situation.vector_axis]) >= parameters_.tile() / 2;
@@ -331,12 +334,6 @@ class RowChooser {
       if (!schedule.temps.empty()) return schedule;
     }
     return std::nullopt;
-  }
-
-  // In what a tile covers of the axis.
-  bool are_neighbours(const Situation& situation, const Access& access, const index::Symbol& axis) const {
-    const auto runs = runs_along(access.offset, axis, parameters_.tile(), situation.facts);
-    return runs && runs->stride == index::Expr(1);
   }
 
   static std::vector<TempPlan> tiles(const Plan& plan) {

@@ -227,6 +227,20 @@ TEST(Threads, ATileOfAxesWalkedAsOne) {
   EXPECT_NE(schedule.find("stage x inside task scratch"), std::string::npos) << schedule;
 }
 
+// Channels that take turns: a tile's lanes load every other one.
+TEST(Threads, ATileOfChannelsThatTakeTurns) {
+  const auto of_groups = [](int groups) {
+    const auto nest = R"(program p(x: bf16[11640832], y: written bf16[11640832]) {
+  for b < 128 { for g < GROUPS { for c < CHANNELS { for s < 784 {
+    y[90944*b + EACH*g + 784*c + s] = x[90944*b + g + GROUPS*c + 116*s] } } } }
+})";
+    return chosen(with_each(with_each(with_each(nest, "GROUPS", cat(groups)), "CHANNELS", cat(116 / groups)),
+                            "EACH", cat(784 * (116 / groups))));
+  };
+  EXPECT_NE(of_groups(2).find("stage x inside task scratch"), std::string::npos) << of_groups(2);
+  EXPECT_EQ(of_groups(29).find("stage"), std::string::npos) << "those of a warp would lie far apart";
+}
+
 // The channels of a group are few beside its elements, which are walked as one and kept in scratch.
 TEST(Threads, RowsBesideFewChannelsAreKept) {
   const std::string schedule = chosen(R"(program p(x: f32[6422528], w: f32[128], y: written f32[6422528]) {
