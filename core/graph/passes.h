@@ -17,6 +17,8 @@ Graph drop_implicit_rounding(const Graph& graph);
 // Mode `fused`: the squares of a variance that is long are summed up in parts, so that memory is read once.
 // variance_in_parts.cpp
 Graph variance_in_parts(const Graph& graph);
+// Outside of strict: what is added to few rows is a sum for each of them. scatter_to_sums.cpp
+Graph scatter_to_sums(const Graph& graph);
 // Mode `fused`: functions of f32 and of 16 bits by shorter forms, quotients of a softmax by reciprocals of
 // its sums. shorten_functions.cpp
 Graph shorten_functions(const Graph& graph);

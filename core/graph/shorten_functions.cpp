@@ -168,7 +168,7 @@ Graph shorten_functions(const Graph& graph) {
 }
 
 Graph fused_meaning(const Graph& graph) {
-  return shorten_functions(variance_in_parts(drop_implicit_rounding(graph)));
+  return shorten_functions(scatter_to_sums(variance_in_parts(drop_implicit_rounding(graph))));
 }
 
 }  // namespace twinloom::graph

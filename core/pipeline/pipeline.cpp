@@ -59,6 +59,9 @@ void drop_implicit_rounding(State& state) {
 void variance_in_parts(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::variance_in_parts(state.graph);
 }
+void scatter_to_sums(State& state) {
+  if (state.options.mode != Mode::strict) state.graph = graph::scatter_to_sums(state.graph);
+}
 void shorten_functions(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::shorten_functions(state.graph);
 }
@@ -334,6 +337,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
     Pass{"variance_in_parts", Form::graph, variance_in_parts},
+    Pass{"scatter_to_sums", Form::graph, scatter_to_sums},
     Pass{"shorten_functions", Form::graph, shorten_functions},
     Pass{"approximate_functions", Form::graph, approximate_functions},
     Pass{"contract_products", Form::graph, contract_products},
