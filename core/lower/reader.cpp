@@ -66,6 +66,13 @@ Ref<loops::Value> truth(const index::Condition& condition) {
 
 Ref<loops::Value> select(const Ref<loops::Value>& condition, const Ref<loops::Value>& yes,
                          const Ref<loops::Value>& no, DType dtype) {
+  // What is converted on both sides is converted once.
+  const auto *a = std::get_if<Convert>(&yes->node), *b = std::get_if<Convert>(&no->node);
+  if (a != nullptr && b != nullptr && a->to == dtype && b->to == dtype) {
+    const auto from = type_of(*a->input);
+    if (from && *from == arithmetic_type(*from) && from == type_of(*b->input))
+      return convert(dtype, apply(ops::Pointwise::where, {condition, a->input, b->input}));
+  }
   return narrow(apply(ops::Pointwise::where, {condition, widen(yes, dtype), widen(no, dtype)}), dtype);
 }
 

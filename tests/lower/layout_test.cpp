@@ -163,6 +163,20 @@ TEST(Layout, ALoadSaysWhatLiesOutside) {
   }
 }
 
+// Parts that are rounded are so once, behind the choice among them.
+TEST(Layout, AChoiceAmongRoundedPartsIsRoundedOnce) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {4, 8}), y = b.input("y", DType::f32, {4, 8});
+  b.output(concat({cast(x, DType::bf16), cast(y, DType::bf16)}, 1));
+  const Graph graph = b.take();
+  const lower::Lowered lowered = lower::lower(graph);
+  const std::string text = print(lowered);
+  EXPECT_EQ(text.find("bf16(where("), text.rfind("bf16(")) << text;
+  const auto arguments = random_arguments(graph, 1);
+  const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+  EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+}
+
 // Of a loop over a concatenation that is not split, each element would compute all parts.
 TEST(Layout, FewPartsAreWrittenOneByOneWhereLoopsAreNotSplit) {
   for (const bool splits : {true, false}) {
