@@ -1,6 +1,7 @@
 // Sums in place of lists, of what is added to few rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
