@@ -1,8 +1,7 @@
 // Random numbers as a function of the element's number: Philox 4x32-10 with
 //   counter = (number low, number high, operator, offset), key = (seed low, seed high).
 // Words w0..w3. All arguments are i64, of which the operator and the offset count with 32 bits. Four uniform
-// numbers of f32 are the words of one counter, number / 4: compilers find that a thread's neighbours share
-// it.
+// numbers of f32 are the words of one counter, number / 4.
 #pragma once
 
 #include "exponential.h"
@@ -49,25 +48,24 @@ template <class Words>
 TWINLOOM_INLINE Like<Words, f32> unit_of(Words word) {
   return truncated<f32>(bit_cast<Signed<Words>>(Words(word >> 8u))) * Like<Words, f32>(0x1p-24f);
 }
-template <class Integer>
-TWINLOOM_INLINE Like<Integer, f32> random_uniform(Integer number, Integer seed, Integer offset,
-                                                  Integer operation) {
-  using Words = Like<Integer, u32>;
-  const auto words = random_words(Integer(number >> Integer(2)), seed, offset, operation);
-  const Words place = truncated<u32>(number);
+template <class Words>
+TWINLOOM_INLINE Like<Words, f32> unit_at(FourWords<Words> words, Words place) {  // by its two lowest bits
   const auto is_odd = (place & Words(1u)) != Words(0u), is_upper = (place & Words(2u)) != Words(0u);
   return unit_of(
       Words(select(is_upper, select(is_odd, words.w3, words.w2), select(is_odd, words.w1, words.w0))));
 }
+template <class Integer>
+TWINLOOM_INLINE Like<Integer, f32> random_uniform(Integer number, Integer seed, Integer offset,
+                                                  Integer operation) {
+  const auto words = random_words(Integer(number >> Integer(2)), seed, offset, operation);
+  return unit_at(words, truncated<u32>(number));
+}
 // That of `first` + lane, where `first` is a multiple of `together`, 2 or 4, and lanes are below `together`
-// or it is 4.
+// or it is 4: NVRTC does not find by itself that lanes share a counter.
 template <int lane, int together>
 TWINLOOM_INLINE f32 random_uniform_beside(i64 first, i64 seed, i64 offset, i64 operation) {
   const auto words = random_words(i64((first >> 2) + lane / 4), seed, offset, operation);
-  const u32 even = lane % 4 < 2 ? words.w0 : words.w2, odd = lane % 4 < 2 ? words.w1 : words.w3;
-  const u32 word = lane % 2 == 0 ? even : odd;
-  if constexpr (together == 4) return unit_of(word);
-  return unit_of((first & 2) == 0 ? word : lane % 2 == 0 ? words.w2 : words.w3);
+  return unit_at(words, u32(together == 4 ? lane : first + lane));
 }
 // In [0, 1), a multiple of 2^-53: the high bits of w1:w0.
 template <class Integer>
