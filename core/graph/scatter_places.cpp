@@ -191,4 +191,16 @@ std::variant<Candidates, std::string> candidates_of(const Graph& graph, NodeId i
   return Places(graph, id).run();
 }
 
+NodeId found_positions(Rebuild& rebuild, NodeId scatter, std::size_t k, NodeId positions, NodeId index,
+                       const Shape& shape) {
+  const Node& node = rebuild.from()[scatter];
+  const auto& from = std::get<Scatter>(node.node);
+  Gather gather{{}, shape, {found_symbol(0)}, {from.bounds[k]}, {found_symbol(0)}, from.negative_wraps};
+  for (std::size_t d = 0; d < shape.size(); ++d) gather.axes.push_back(axis_symbol(static_cast<int>(d)));
+  // An index out of range is the scatter's.
+  Origin origin = node.origin;
+  if (origin.name.empty()) origin.name = describe(rebuild.from(), scatter);
+  return rebuild.made().add(std::move(gather), {positions, index}, std::move(origin));
+}
+
 }  // namespace twinloom::graph

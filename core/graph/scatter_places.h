@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/graph/graph.h"
+#include "core/graph/rebuild.h"
 
 namespace twinloom::graph {
 
@@ -33,5 +33,10 @@ constexpr std::int64_t MOST_ROWS = 2;
 
 // The candidates, or in words why there are too many or none can be named.
 std::variant<Candidates, std::string> candidates_of(const Graph& graph, NodeId id);
+
+// The positions that index `k` of a scatter says for each element of `index`, a node of this shape that
+// stands for it, checked and wrapped as the scatter's: of `positions`, all there are. Of the new graph.
+NodeId found_positions(Rebuild& rebuild, NodeId scatter, std::size_t k, NodeId positions, NodeId index,
+                       const Shape& shape);
 
 }  // namespace twinloom::graph

@@ -99,16 +99,9 @@ class Selecting {
 
   // What index `k` finds for the candidate, at every place; the first position outside, where there is none.
   NodeId found(std::size_t k, const Candidate& candidate) {
-    const index::Expr bound = scatter_.bounds[k];
-    const NodeId positions = add(Iota{0, ops::DType::i64, {bound}}, {});
-    Gather gather{{}, node_.shape, {found_symbol(0)}, {bound}, {found_symbol(0)}, scatter_.negative_wraps};
-    for (std::size_t d = 0; d < node_.shape.size(); ++d)
-      gather.axes.push_back(axis_symbol(static_cast<int>(d)));
-    // An index out of range is the scatter's.
-    Origin origin = node_.origin;
-    if (origin.name.empty()) origin.name = describe(rebuild_.from(), id_);
+    const NodeId positions = add(Iota{0, ops::DType::i64, {scatter_.bounds[k]}}, {});
     const NodeId index = seen(rebuild_[node_.inputs[2 + k]], candidate);
-    return rebuild_.made().add(std::move(gather), {positions, index}, std::move(origin));
+    return found_positions(rebuild_, id_, k, positions, index, node_.shape);
   }
 
   // Whether the candidate is written, at every place; a constant where it is written everywhere.

@@ -12,12 +12,13 @@
 
 #include "core/graph/passes.h"
 #include "core/graph/rebuild.h"
+#include "core/graph/scatter_places.h"
 
 namespace twinloom::graph {
 
 namespace {
 
-constexpr std::int64_t MOST_ROWS = 4, LEAST_ADDED = 1024;  // to all rows, for each of their elements
+constexpr std::int64_t MOST_SUMS = 4, LEAST_ADDED = 1024;  // to all rows, for each of their elements
 
 // Where a scatter's values go: the result's axis of rows, and the source's axis of each other one.
 struct Rows {
@@ -42,7 +43,7 @@ std::optional<Rows> rows_of(const Graph& graph, NodeId id) {
                     (node.dtype == ops::DType::f32 || node.dtype == ops::DType::f64);
   if (!adds || scatter->found.size() != 1) return std::nullopt;
   const auto count = index::constant_of(scatter->bounds[0]);
-  if (!count || *count < 1 || *count > MOST_ROWS) return std::nullopt;
+  if (!count || *count < 1 || *count > MOST_SUMS) return std::nullopt;
   const Shape& source = graph[node.inputs[1]].shape;
   std::optional<Rows> rows;
   std::vector<int> source_axes;
@@ -82,13 +83,13 @@ class Sums {
       : rebuild_(rebuild),
         id_(id),
         node_(rebuild.from()[id]),
-        scatter_(std::get<Scatter>(node_.node)),
         source_(rebuild.from()[node_.inputs[1]].shape),
         rows_(std::move(rows)),
         summed_(std::move(summed)) {}
 
   NodeId run() {
-    const NodeId at = found();
+    const NodeId positions = add(Iota{0, ops::DType::i64, {rows_.count}}, {});
+    const NodeId at = found_positions(rebuild_, id_, 0, positions, rebuild_[node_.inputs[2]], source_);
     std::vector<NodeId> sums;
     for (std::int64_t row = 0; row < rows_.count; ++row) sums.push_back(sum_of(at, row));
     const NodeId all = sums.size() == 1 ? sums[0] : add(Concat{static_cast<int>(rows_.axis)}, sums);
@@ -98,16 +99,6 @@ class Sums {
  private:
   NodeId add(Op op, std::vector<NodeId> inputs) {
     return rebuild_.add(std::move(op), std::move(inputs), id_);
-  }
-
-  NodeId found() {
-    const NodeId positions = add(Iota{0, ops::DType::i64, {rows_.count}}, {});
-    Gather gather{{}, source_, {found_symbol(0)}, {rows_.count}, {found_symbol(0)}, scatter_.negative_wraps};
-    for (std::size_t d = 0; d < source_.size(); ++d) gather.axes.push_back(axis_symbol(static_cast<int>(d)));
-    // An index out of range is the scatter's.
-    Origin origin = node_.origin;
-    if (origin.name.empty()) origin.name = describe(rebuild_.from(), id_);
-    return rebuild_.made().add(std::move(gather), {positions, rebuild_[node_.inputs[2]]}, std::move(origin));
   }
 
   // With one element along the axis of rows.
@@ -133,7 +124,6 @@ class Sums {
   Rebuild& rebuild_;
   NodeId id_;
   const Node& node_;
-  const Scatter& scatter_;
   const Shape& source_;
   const Rows rows_;
   const std::vector<int> summed_;
