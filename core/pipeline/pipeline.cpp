@@ -53,18 +53,16 @@ struct Pass {
   void (*run)(State& state);
 };
 
-void drop_implicit_rounding(State& state) {
-  if (state.options.mode != Mode::strict) state.graph = graph::drop_implicit_rounding(state.graph);
+// A pass that looks at the graph alone, in all modes or in those that may round otherwise.
+template <graph::Graph (*pass)(const graph::Graph&)>
+void always(State& state) {
+  state.graph = pass(state.graph);
 }
-void variance_in_parts(State& state) {
-  if (state.options.mode != Mode::strict) state.graph = graph::variance_in_parts(state.graph);
+template <graph::Graph (*pass)(const graph::Graph&)>
+void outside_strict(State& state) {
+  if (state.options.mode != Mode::strict) always<pass>(state);
 }
-void scatter_to_sums(State& state) {
-  if (state.options.mode != Mode::strict) state.graph = graph::scatter_to_sums(state.graph);
-}
-void shorten_functions(State& state) {
-  if (state.options.mode != Mode::strict) state.graph = graph::shorten_functions(state.graph);
-}
+
 void approximate_functions(State& state) {
   if (!state.options.relaxes(graph::Relaxation::approximate)) return;
   const bool has_threads = state.backend.machine().max_threads > 1;
@@ -334,27 +332,23 @@ void build_kernels(State& state) {
 }
 
 constexpr std::array passes_of_all_sizes = {
-    Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
-    Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
-    Pass{"variance_in_parts", Form::graph, variance_in_parts},
-    Pass{"scatter_to_sums", Form::graph, scatter_to_sums},
-    Pass{"shorten_functions", Form::graph, shorten_functions},
+    Pass{"remove_dead", Form::graph, always<graph::remove_dead>},
+    Pass{"drop_implicit_rounding", Form::graph, outside_strict<graph::drop_implicit_rounding>},
+    Pass{"variance_in_parts", Form::graph, outside_strict<graph::variance_in_parts>},
+    Pass{"scatter_to_sums", Form::graph, outside_strict<graph::scatter_to_sums>},
+    Pass{"shorten_functions", Form::graph, outside_strict<graph::shorten_functions>},
     Pass{"approximate_functions", Form::graph, approximate_functions},
     Pass{"contract_products", Form::graph, contract_products},
     Pass{"integer_products", Form::graph, integer_products},
     Pass{"transposed_windows", Form::graph, transposed_windows},
     Pass{"fold_constants", Form::graph, fold_constants},
-    Pass{"gather_to_view", Form::graph,
-         [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
-    Pass{"scatter_to_select", Form::graph,
-         [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
-    Pass{"reduce_once", Form::graph, [](State& state) { state.graph = graph::reduce_once(state.graph); }},
-    Pass{"sum_chosen", Form::graph, [](State& state) { state.graph = graph::sum_chosen(state.graph); }},
-    Pass{"apply_before_select", Form::graph,
-         [](State& state) { state.graph = graph::apply_before_select(state.graph); }},
-    Pass{"convert_parts", Form::graph, [](State& state) { state.graph = graph::convert_parts(state.graph); }},
-    Pass{"maxima_of_integers", Form::graph,
-         [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
+    Pass{"gather_to_view", Form::graph, always<graph::gather_to_view>},
+    Pass{"scatter_to_select", Form::graph, always<graph::scatter_to_select>},
+    Pass{"reduce_once", Form::graph, always<graph::reduce_once>},
+    Pass{"sum_chosen", Form::graph, always<graph::sum_chosen>},
+    Pass{"apply_before_select", Form::graph, always<graph::apply_before_select>},
+    Pass{"convert_parts", Form::graph, always<graph::convert_parts>},
+    Pass{"maxima_of_integers", Form::graph, always<graph::maxima_of_integers>},
     Pass{"batches_in_steps", Form::graph, batches_in_steps},
     Pass{"factors_in_steps", Form::graph, factors_in_steps},
     Pass{"constants_in_rows", Form::graph, constants_in_rows},
