@@ -3,7 +3,6 @@
 //   s = sum(x, axis 1)      ->   for i0 { start t; for r0 { t += x[..] at r0 }; s[i0] = t }
 //   c = cumsum(x, axis 1)   ->   for i0 { start t; for r0 { u = scan t of x[..] at r0; c[..] = u } }
 #include <algorithm>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/loops/products.h"
@@ -70,8 +69,7 @@ std::optional<std::vector<std::size_t>> order_of_input(const loops::Nest& nest) 
     const auto along = load == nullptr || order ? std::nullopt : steps_along(nest.common, load->offset);
     if (!along) return;
     const auto step = [&](std::size_t loop) { return index::constant_of(along->steps[loop]).value_or(0); };
-    order.emplace(nest.common.size());
-    std::iota(order->begin(), order->end(), std::size_t{0});
+    order = row_major_order(nest.common.size());
     if (!std::ranges::all_of(*order, [&](std::size_t loop) { return step(loop) > 0; }))
       order.reset();
     else
@@ -158,9 +156,7 @@ bool lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, con
     totals.lay_out(result_order(*contraction));
     // Some have a call in this order alone.
     if (is_call || lowering.routines.has_library_call(nest())) return true;
-    std::vector<std::size_t> row_major(kept.loops.size());
-    std::iota(row_major.begin(), row_major.end(), std::size_t{0});
-    totals.lay_out(row_major);
+    totals.lay_out(row_major_order(kept.loops.size()));
   }
   const auto flattened = flattened_order(lowering, value.node);
   if (!flattened) return false;
