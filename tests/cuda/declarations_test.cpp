@@ -70,23 +70,25 @@ TEST(Declarations, OfTheDeviceHeadersEveryOneStandsAlone) {
   }
 }
 
+// The PTX of a kernel that is given what it needs of the device headers, as compiled kernels are.
+std::string ptx_of(std::string_view kernel, const char* architecture) {
+  const std::string text =
+      cat("#include \"cuda/routines.h\"\nnamespace twinloom::device {\nextern \"C\" __global__ void kernel(",
+          kernel, "\n}\n");
+  const std::string needed = needed_headers(text);
+  return nvrtc().compile(text, "kernel", {{ENTRY_HEADER, needed}}, {architecture, {}}).bytes;
+}
+
 struct Since90 {
-  const char *name, *kernel, *instruction;
+  const char *name, *statements, *instruction;
 };
 class OfAnArchitecture : public ::testing::TestWithParam<Since90> {};
 
 TEST_P(OfAnArchitecture, IsInKernelsForIt) {
   TWINLOOM_NEEDS_NVRTC();
-  const auto& [name, kernel, instruction] = GetParam();
-  const std::string text = cat(
-      "#include \"cuda/routines.h\"\nnamespace twinloom::device {\nextern \"C\" __global__ void kernel(f32* "
-      "p, i64 n) { ",
-      kernel, " }\n}\n");
-  const std::string needed = needed_headers(text);
   const auto has = [&](const char* architecture) {
-    return nvrtc()
-               .compile(text, name, {{ENTRY_HEADER, needed}}, {architecture, {}})
-               .bytes.find(instruction) != std::string::npos;
+    const std::string kernel = cat("f32* p, i64 n) { ", GetParam().statements, " }");
+    return ptx_of(kernel, architecture).find(GetParam().instruction) != std::string::npos;
   };
   EXPECT_TRUE(has("compute_90"));
   EXPECT_FALSE(has("compute_80"));
@@ -104,14 +106,11 @@ INSTANTIATE_TEST_SUITE_P(
 // ptxas moves such a load ahead of the wait.
 TEST(Predecessors, NothingIsLoadedAsIfItWereNeverWritten) {
   TWINLOOM_NEEDS_NVRTC();
-  const std::string_view text =
-      "#include \"cuda/routines.h\"\nnamespace twinloom::device {\n"
-      "extern \"C\" __global__ void kernel(void* __restrict__ to, void* __restrict__ from) {\n"
+  const std::string ptx = ptx_of(
+      "void* __restrict__ to, void* __restrict__ from) {\n"
       "  const Predecessors all;\n"
-      "  *static_cast<f32*>(all.wrote(to)) = *static_cast<const f32*>(all.wrote(from));\n}\n}\n";
-  const std::string needed = needed_headers(text);
-  const std::string ptx =
-      nvrtc().compile(std::string(text), "waiting", {{ENTRY_HEADER, needed}}, {"compute_90", {}}).bytes;
+      "  *static_cast<f32*>(all.wrote(to)) = *static_cast<const f32*>(all.wrote(from));\n}",
+      "compute_90");
   const std::size_t waits = ptx.find("griddepcontrol.wait"), loads = ptx.find("ld.global");
   ASSERT_NE(waits, std::string::npos) << ptx;
   ASSERT_NE(loads, std::string::npos) << ptx;

@@ -147,7 +147,8 @@ TEST(Layout, PooledPaddedAndJoinedImagesLieAsTheImage) {
     EXPECT_EQ(strides.back(), index::Expr(1));
 }
 
-// What lies outside of a padded image is told to the load, not chosen, also where the image is widened first.
+// A load is given what lies outside of a padded image, which is not chosen, also where the image is widened
+// first.
 TEST(Layout, ALoadSaysWhatLiesOutside) {
   for (const double fill : {0.0, -0.0, 1.5, 0.1}) {
     Builder b;
