@@ -50,7 +50,10 @@ void Accumulators::begin(const loops::Start& start, std::size_t node) {
   if (start.depth > 0) return;
   for (const loops::Axis axis : start.copies) copies *= copies_along(axis);
   copies *= walk_.times(node, {loops::Bind::vector});
-  if (start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_) {
+  const bool many = start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_;
+  if (many || (has_threads_ && std::ranges::any_of(start.copies, [&](loops::Axis axis) {
+                 return is_walked(axis, loops::Bind::serial);
+               }))) {
     in_memory_.insert(start.total);
     return;
   }
@@ -61,6 +64,15 @@ void Accumulators::begin(const loops::Start& start, std::size_t node) {
 void Accumulators::hold(double bytes) {
   held_bytes_ += bytes;
   walk_.accumulator_bytes = std::max(walk_.accumulator_bytes, held_bytes_);
+}
+
+bool Accumulators::is_walked(loops::Axis axis, loops::Bind bind) const {
+  bool found = false;
+  loops::for_each_stmt(*program_.body, [&](const loops::Stmt& stmt) {
+    const auto* loop = std::get_if<loops::Loop>(&stmt.node);
+    found = found || (loop != nullptr && loop->axis == axis && loop->bind == bind);
+  });
+  return found;
 }
 
 // Of a thread: the axis is walked later, so its loop is looked for in the program.

@@ -25,6 +25,7 @@ class Accumulators {
 
  private:
   void hold(double bytes);
+  bool is_walked(loops::Axis axis, loops::Bind bind) const;
   double copies_along(loops::Axis axis) const;
   double work_of(loops::Temp total) const;
   double chain_of(loops::Temp total) const;

@@ -82,6 +82,13 @@ class Tracker {
     }
   }
 
+  // Whether all loops around usually have iterations: the units of a list are mostly none.
+  bool is_reached(std::size_t node) const {
+    for (; node != 0; node = walk_.nodes[node].parent)
+      if (walk_.loops[*walk_.nodes[node].loop].extent <= 0) return false;
+    return true;
+  }
+
   // Distinct bytes of one iteration of the node (with_loop: of all of them), by access; accesses of one
   // buffer that touch the same memory share it.
   ByAccess touched(std::size_t node, bool with_loop) const {
@@ -89,6 +96,7 @@ class Tracker {
     for (std::size_t k = 0; k < walk_.accesses.size(); ++k) {
       const Access& access = walk_.accesses[k];
       if (access.place != loops::Place::memory || !is_inside(access.node, node)) continue;
+      if (!is_reached(access.node)) continue;
       const Lines lines = lines_of(access, moving_in(access, node, with_loop), cache_, 0);
       result[k] = lines.count * cache_.line_bytes * std::min(1.0, access.share * lines.times);
     }

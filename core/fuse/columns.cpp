@@ -114,12 +114,7 @@ class Folder {
 
   std::string why_not_worth_it() const {
     const Limits& limits = around_.limits;
-    if (limits.column_elements == 0) return "one pass over both pays only where blocks have threads";
-    const auto typical = static_cast<double>(limits.typical_size);
-    const double elements =
-        typical_turns(parts_.sibling.loops, typical) * typical_turns(nest_.common, typical);
-    if (elements < static_cast<double>(limits.column_elements))
-      return cat("one pass over both pays from ", limits.column_elements, " elements on");
+    if (!limits.one_pass) return "one pass over both pays only where blocks have threads";
     const auto width = index::constant_of(extent_of(nest_.common));
     const bool ragged = width && !is_power_of_two(*width);
     const std::int64_t most =

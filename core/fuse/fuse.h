@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,13 +89,16 @@ struct Limits {
   std::size_t most_readers = 16;  // of a buffer: one that more units read brings no two of them together
   std::size_t most_places = 8;    // pairs of places in common that are tried
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
-  // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.
-  std::int64_t column_elements = 0;
-  // Of the seconds of two kernels that one pass in their place may take: estimates of such passes are up
-  // to 1.34 times what they took on an H100, those of the two 0.9 times (a layer norm's training of [32768,
-  // 4096]: 666 and 510 us, measured 523 and 559); one whose stores lay apart took 680 us by an estimate of
-  // 706, the two 305.
-  double most_of_one_pass = 1.5;
+  bool one_pass = false;  // whether totals of a matrix's columns may be made in the pass over its rows
+  // Elements of a matrix from which on caches do not hold it for a second pass.
+  std::int64_t cached_elements = std::numeric_limits<std::int64_t>::max();
+  // Of the seconds of two kernels that one pass in their place may take, by their estimates: of matrices that
+  // caches hold, and of others, where the two take longer than estimated and one pass less. Of 37 backward
+  // passes of norms, 512 to 32,768 rows of 256 to 4096, an H200 took one pass 0.87 of its estimate and the
+  // two 0.95 of theirs (perf/results/2026-11-30-h200-training.md), a layer norm's training of [32768, 4096]
+  // an H100 523 and 559 us, by the estimates 665 and 483; one whose stores lay apart took 680 us by an
+  // estimate of 706, the two 305.
+  double most_of_cached_pass = 1.05, most_of_one_pass = 1.5;
   std::int64_t most_columns = 4096;         // whose totals such a pass keeps
   std::int64_t most_ragged_columns = 1024;  // the same, where their number is no power of two
 };

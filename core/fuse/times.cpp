@@ -135,7 +135,12 @@ std::optional<Slower> clearly_slower(const Pair& pair, const Program& fused) {
   const Limits& limits = pair.around.limits;
   if (!limits.seconds_as_chosen) return std::nullopt;
   const Times times = chosen_times(pair, fused);
-  if (times.one <= limits.most_of_one_pass * times.two) return std::nullopt;
+  const Nest nest = take_apart(fused);
+  const auto typical = static_cast<double>(limits.typical_size);
+  const double elements = typical_turns(nest.common, typical) * typical_turns({nest.columns->loop}, typical);
+  const bool is_cached = elements < static_cast<double>(limits.cached_elements);
+  if (times.one <= (is_cached ? limits.most_of_cached_pass : limits.most_of_one_pass) * times.two)
+    return std::nullopt;
   return slower_by(times, Reason::mixed_order);
 }
 

@@ -112,9 +112,9 @@ lower::Costs costs_for(const machine::Machine& machine) {
   return costs;
 }
 
-// One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
-// the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
-// hinder: that the estimate weighs. Of CPUs it is not near enough yet.
+// One pass over rows and columns may pay where the blocks of a machine have threads. There a reduction of few
+// iterations is cut into parts, which those beside it may hinder: that the estimate weighs. Of CPUs it is not
+// near enough yet.
 fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
   const machine::Machine& machine = choices.machine();
   fuse::Limits limits;
@@ -132,7 +132,8 @@ fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
     };
     return limits;
   }
-  limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
+  limits.one_pass = true;
+  limits.cached_elements = machine::cache_bytes(machine) / LEAST_BYTES;
   limits.enough_turns = machine.blocks_at_once;
   limits.turns_of_columns = machine::BLOCK_THREADS;
   limits.seconds = [&choices](const loops::Program& nest) { return choices.usual_seconds(nest); };

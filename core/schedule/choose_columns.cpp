@@ -47,13 +47,12 @@ void choose_gathering(const Situation& situation, ColumnsPlan& plan) {
 
 ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
   if (situation.machine.max_threads == 1) return {MOST_COLUMN_LANES};
-  std::int64_t most = MOST_COLUMN_LANES;
-  while (most > LEAST_COLUMN_LANES && waiting_bytes(situation, most) > situation.machine.scratch_bytes / 2)
-    most /= 2;
-  std::int64_t lanes = most;
-  while (lanes >= LEAST_COLUMN_LANES && waves(situation, lanes, threads) < ENOUGH_WAVES) lanes /= 2;
-  // Where there are never enough blocks the parts are what counts.
-  ColumnsPlan plan{lanes >= LEAST_COLUMN_LANES ? lanes : most};
+  std::int64_t lanes = MOST_COLUMN_LANES;
+  while (lanes > 1 && (waiting_bytes(situation, lanes) > situation.machine.scratch_bytes / 2 ||
+                       waves(situation, lanes, threads) < ENOUGH_WAVES))
+    lanes /= 2;
+  const std::int64_t asked = situation.parameters.column_lanes();
+  ColumnsPlan plan{asked != 0 ? asked : lanes};
   plan.place = loops::Place::scratch;
   choose_gathering(situation, plan);
   return plan;

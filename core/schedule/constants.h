@@ -152,11 +152,18 @@ constexpr double ROWS_IN_FLIGHT = 2;
 constexpr std::int64_t LOADED_TOGETHER = 16;  // accumulators that a thread has in registers
 
 // Totals of columns beside rows on a GPU (README: bytes and blocks by lanes).
-constexpr std::int64_t MOST_COLUMN_LANES = 8, LEAST_COLUMN_LANES = 2;  // of a unit, that a block walks
+constexpr std::int64_t MOST_COLUMN_LANES = 8;  // of a unit, that a block walks
 constexpr std::int64_t COLUMN_REGISTERS = 64;  // of a thread with a row's values and chains (ptxas 13.0: 64)
-constexpr double ENOUGH_WAVES = 3.5;           // of blocks: of fewer the last one leaves much idle
+constexpr double ENOUGH_WAVES = 0.75;  // of blocks: fewer leave multiprocessors idle, more write parts
 constexpr std::int64_t LEAST_GATHERED_WIDTH = 8;  // columns: a sector of memory
 constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
+
+// Elements of a row that a thread sums up along a list. Most lists are empty or of one entry, and a block
+// lasts as long as two loads, whatever it stores: gradients of 50,257 rows of 768 f32 by 8192 entries took an
+// H200 185 us by blocks of a warp with 4 elements a thread, 97 by two warps, 68 by four with 8; by 32,768
+// entries of bf16 185, 127, 112; of 30,522 rows of 1024 by 16,384 88 and 64
+// (perf/results/2026-11-30-h200-training.md).
+constexpr std::int64_t LIST_ELEMENTS = 8;
 
 // Values that are cached for later inner loop nests.
 constexpr int LEAST_KEPT_WORK = 3;            // instructions: a store and a load cost about as much

@@ -59,6 +59,7 @@ struct Parameters {
   Count least_scanned = 32;  // elements of a row that several threads scan; else one does
   Flag scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
   Count carry_threads = 128;          // that load the totals of a split scan, of a row that a block walks
+  Count column_lanes = 0;  // of a unit, whose rows a block walks for totals of columns; 0: by the blocks
   Count kept_lanes = 16;              // lanes of a unit that a thread has in registers, of rows in threads
   Parameter<double> parts = 1;        // of a reduction or scan, times those that fill the machine
   Flag splits = true;                 // whether reductions and scans are cut into parts at all
@@ -131,7 +132,7 @@ class Situation {
   double unit_bytes(const index::Symbol& axis, bool inner_only) const;
   // Elements along a common axis that make a word of 4 bytes: more of them would need more totals than a
   // thread has registers for. Of a list that is looked up as many as a load takes, so that a place that is
-  // found serves them all.
+  // found serves them all, or LIST_ELEMENTS where they leave a warp.
   std::int64_t words_along(const loops::NestLoop& common) const;
   // The time of one turn of all common loops.
   double turn_seconds() const;

@@ -122,7 +122,7 @@ class Norms {
 
 bool is_in_one_pass(const graph::Graph& graph) {
   fuse::Limits limits;
-  limits.column_elements = 1;
+  limits.one_pass = true;
   limits.most_ragged_columns = limits.most_columns;
   const fuse::Fused fused = fuse::fuse(lower::lower(graph), limits);
   return std::ranges::any_of(fused.lowered.units, fuse::has_columns);

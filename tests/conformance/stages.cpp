@@ -52,7 +52,7 @@ Stage with_drawn_schedules(Stage stage, std::uint64_t one_in) {
 // Totals of rows and columns are made in one pass wherever they can be.
 fuse::Limits limits_of_one_pass() {
   fuse::Limits limits;
-  limits.column_elements = 1;
+  limits.one_pass = true;
   limits.most_ragged_columns = limits.most_columns;
   return limits;
 }

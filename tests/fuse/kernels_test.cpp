@@ -385,25 +385,22 @@ TEST(Kernels, RowsAndColumnsAreOnePassWhereThatPays) {
   b.output(sum(x, {1}));
   const lower::Lowered lowered = lower::lower(b.take());
   fuse::Limits limits;
-  limits.column_elements = 64 * 80 + 1;
-  const fuse::Fused two = fuse::fuse(lowered, limits);
-  ASSERT_EQ(two.refusals.size(), 1U);
-  EXPECT_EQ(
-      two.refusals.front().words,
-      "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
-      "pays from 5121 elements on");
-  limits.column_elements = 64 * 80;
+  limits.one_pass = true;
   // One pass saves one over memory, but its stores may lie apart, which the estimate knows.
-  const auto kernels_where_one_takes = [&](double seconds) {
+  const auto kernels_where_one_takes = [&](double seconds, std::int64_t cached_elements) {
     fuse::Limits asked = limits;
+    asked.cached_elements = cached_elements;
     asked.most_of_one_pass = 1.5;
+    asked.most_of_cached_pass = 1.1;
     asked.seconds = asked.seconds_as_chosen = [=](const loops::Program& nest) {
       return loops::take_apart(nest).columns ? seconds : 1.0;
     };
     return fuse::fuse(lowered, asked).lowered.units.size();
   };
-  EXPECT_EQ(kernels_where_one_takes(2.9), 1U);
-  EXPECT_EQ(kernels_where_one_takes(3.1), 2U);
+  EXPECT_EQ(kernels_where_one_takes(2.9, 64 * 80), 1U);
+  EXPECT_EQ(kernels_where_one_takes(3.1, 64 * 80), 2U);
+  EXPECT_EQ(kernels_where_one_takes(2.1, 64 * 80 + 1), 1U);
+  EXPECT_EQ(kernels_where_one_takes(2.3, 64 * 80 + 1), 2U);
   const fuse::Fused one = fuse::fuse(lowered, limits);
   ASSERT_EQ(one.lowered.units.size(), 1U);
   EXPECT_TRUE(one.refusals.empty());
@@ -432,7 +429,7 @@ TEST(Kernels, RowsInAnotherOrderThanColumnsSumThemUpAreTwo) {
   b.output(sum(permute(x, {1, 0, 2}), {0, 1}));
   b.output(sum(x, {2}));
   fuse::Limits limits;
-  limits.column_elements = 1;
+  limits.one_pass = true;
   const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
   ASSERT_EQ(fused.refusals.size(), 1U);
   EXPECT_EQ(
@@ -447,7 +444,7 @@ TEST(Kernels, ARowOfTooManyColumnsKeepsItsKernel) {
   b.output(sum(x, {0}));
   b.output(sum(x, {1}));
   fuse::Limits limits;
-  limits.column_elements = 1;
+  limits.one_pass = true;
   limits.most_ragged_columns = 79;
   const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
   ASSERT_EQ(fused.refusals.size(), 1U);
