@@ -26,12 +26,17 @@ std::int64_t waiting_bytes(const Situation& situation, std::int64_t lanes) {
 double waves(const Situation& situation, std::int64_t lanes, std::int64_t threads) {
   const machine::Machine& machine = situation.machine;
   const std::int64_t bytes = std::max<std::int64_t>(waiting_bytes(situation, lanes), 1);
+  const auto totals = static_cast<std::int64_t>(situation.shape.columns->totals.size());
+  const std::int64_t registers = ROW_REGISTERS + TOTAL_REGISTERS * totals;
   const std::int64_t beside = std::max<std::int64_t>(
-      1, std::min(machine.scratch_bytes / bytes, machine.registers_each / (COLUMN_REGISTERS * threads)));
+      1, std::min(machine.scratch_bytes / bytes, machine.registers_each / (registers * threads)));
   const std::int64_t blocks =
       ceil_div(situation.usual(situation.shape.common.front()), loops::UNIT) * (loops::LANES / lanes);
   return static_cast<double>(blocks) / static_cast<double>(beside * machine.multiprocessors);
 }
+
+// Whether hardly any multiprocessor is idle: not where a second wave has a few blocks.
+bool fills(double waves) { return waves >= WAVE_AND_A_HALF || (waves >= MOST_OF_A_WAVE && waves <= 1); }
 
 // Blocks for all multiprocessors, whose threads read at least a sector of memory beside each other; of them
 // as many as have enough loads on their way together.
@@ -49,7 +54,7 @@ ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
   if (situation.machine.max_threads == 1) return {MOST_COLUMN_LANES};
   std::int64_t lanes = MOST_COLUMN_LANES;
   while (lanes > 1 && (waiting_bytes(situation, lanes) > situation.machine.scratch_bytes / 2 ||
-                       waves(situation, lanes, threads) < ENOUGH_WAVES))
+                       !fills(waves(situation, lanes, threads))))
     lanes /= 2;
   const std::int64_t asked = situation.parameters.column_lanes();
   ColumnsPlan plan{asked != 0 ? asked : lanes};

@@ -153,8 +153,11 @@ constexpr std::int64_t LOADED_TOGETHER = 16;  // accumulators that a thread has 
 
 // Totals of columns beside rows on a GPU (README: bytes and blocks by lanes).
 constexpr std::int64_t MOST_COLUMN_LANES = 8;  // of a unit, that a block walks
-constexpr std::int64_t COLUMN_REGISTERS = 64;  // of a thread with a row's values and chains (ptxas 13.0: 64)
-constexpr double ENOUGH_WAVES = 0.75;  // of blocks: fewer leave multiprocessors idle, more write parts
+constexpr std::int64_t ROW_REGISTERS = 56, TOTAL_REGISTERS = 8;  // of a thread, for each total (ptxas 13.0: 56 to 72)
+// Of an H200, us, by 1, 2, 4 and 8 lanes: [8192, 2048] 64, 51, 45, 55 (0.97 waves by 4), [16384, 1024] 64, 52, 44, 52
+// (by 4), [32768, 1024] 101, 90, 83, 79 (by 8); two totals of [32768, 768] 159, 147, 148, 166 (1.1 by 8), of [16384,
+// 768] 88, 80, 88, 81 (1.1 by 4).
+constexpr double MOST_OF_A_WAVE = 0.75, WAVE_AND_A_HALF = 1.5;
 constexpr std::int64_t LEAST_GATHERED_WIDTH = 8;  // columns: a sector of memory
 constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 
