@@ -326,16 +326,26 @@ class Combiner {
   }
 
   // A shared load may not walk every common axis; one axis of equal extent that is left on both sides is the
-  // same.
+  // same, but for rows and columns of a square matrix.
   void match_the_rest(Alignment& alignment) const {
+    const bool across = sums_across();
     for (const NestLoop& a : axes_not_in(first_.draft.nest.common, alignment.second_by_first)) {
       for (const NestLoop& b : axes_not_in(second_.draft.nest.common, alignment.first_by_second)) {
-        if (a.extent != b.extent) continue;
+        if (a.extent != b.extent || (across && walk_apart(a.axis, b.axis))) continue;
         alignment.second_by_first.emplace(a.axis, b.axis);
         alignment.first_by_second.emplace(b.axis, a.axis);
         break;
       }
     }
+  }
+
+  // Whether some shared buffer is walked along two of its axes.
+  bool walk_apart(Axis a, Axis b) const {
+    return std::ranges::any_of(places_in_common(), [&](const auto& place) {
+      const auto first = index::constant_scale_in(place.first, a);
+      const auto second = index::constant_scale_in(place.second, b);
+      return first && second && *first != 0 && *second != 0 && *first != *second;
+    });
   }
 
   // Whether some total of each side is summed up along all that the other walks in common.

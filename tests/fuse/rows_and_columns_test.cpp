@@ -1,0 +1,129 @@
+// Sums of the rows of a matrix and of its columns: two kernels, or one pass.
+#include <gtest/gtest.h>
+
+#include "core/fuse/fuse.h"
+#include "core/graph/composites.h"
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+#include "core/loops/nest.h"
+#include "tests/lower/run_lowered.h"
+
+namespace twinloom::tests {
+
+using namespace graph;
+using ops::DType;
+
+TEST(RowsAndColumns, AreTwoKernels) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80});
+  b.output(sum(x, {0}));
+  b.output(sum(x, {1}));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 2U);
+  const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::mixed_order);
+  EXPECT_EQ(
+      fused.refusals.front().words,
+      "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
+      "pays only where blocks have threads");
+}
+
+// Loops of equal extents are not the same where a matrix is walked along both of its axes.
+TEST(RowsAndColumns, OfASquareAreTwoKernelsToo) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 64}), w = b.input("w", DType::f32, {64});
+  b.output(sum(x * w, {0}));
+  b.output(sum(x * w, {1}));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 2U);
+  const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::mixed_order);
+}
+TEST(RowsAndColumns, RowsOfTwoSquaresWithWeightsInCommonAreOne) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 64}), y = b.input("y", DType::f32, {64, 64});
+  const Tensor w = b.input("w", DType::f32, {64});
+  b.output(sum(x * w, {1}));
+  b.output(sum(y * w, {1}));
+  EXPECT_EQ(expect_same_bits(b.take()), 1U);
+}
+
+TEST(RowsAndColumns, AreOnePassWhereThatPays) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80});
+  b.output(sum(x, {0}) * 2.0);
+  b.output(sum(x, {1}));
+  const lower::Lowered lowered = lower::lower(b.take());
+  fuse::Limits limits;
+  limits.one_pass = true;
+  // One pass saves one over memory, but its stores may lie apart, which the estimate knows.
+  const auto kernels_where_one_takes = [&](double seconds, std::int64_t cached_elements) {
+    fuse::Limits asked = limits;
+    asked.cached_elements = cached_elements;
+    asked.most_of_one_pass = 1.5;
+    asked.most_of_cached_pass = 1.1;
+    asked.seconds = asked.seconds_as_chosen = [=](const loops::Program& nest) {
+      return loops::take_apart(nest).columns ? seconds : 1.0;
+    };
+    return fuse::fuse(lowered, asked).lowered.units.size();
+  };
+  EXPECT_EQ(kernels_where_one_takes(2.9, 64 * 80), 1U);
+  EXPECT_EQ(kernels_where_one_takes(3.1, 64 * 80), 2U);
+  EXPECT_EQ(kernels_where_one_takes(2.1, 64 * 80 + 1), 1U);
+  EXPECT_EQ(kernels_where_one_takes(2.3, 64 * 80 + 1), 2U);
+  const fuse::Fused one = fuse::fuse(lowered, limits);
+  ASSERT_EQ(one.lowered.units.size(), 1U);
+  EXPECT_TRUE(one.refusals.empty());
+  EXPECT_EQ(loops::print(one.lowered.units.front().nest),
+            R"(program k0_sum_mul(in0: f32[5120], out2: written f32[80], out3: written f32[64]) {
+  start t2: sum f32 copies (r0)
+  for i0 < 64 {
+    start t0: sum f32
+    for r0 < 80 {
+      t1 = in0[80*i0 + r0]
+      t0 += t1 at r0
+      t2 += t1 at i0
+    }
+    out3[i0] = t0
+  }
+  for r0 < 80 {
+    out2[r0] = mul(t2, 0x1p+1:f32)
+  }
+}
+)");
+}
+
+TEST(RowsAndColumns, InAnotherOrderThanColumnsSumThemUpAreTwo) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {8, 9, 80});
+  b.output(sum(permute(x, {1, 0, 2}), {0, 1}));
+  b.output(sum(x, {2}));
+  fuse::Limits limits;
+  limits.one_pass = true;
+  const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(
+      fused.refusals.front().words,
+      "common loops [80] and [8, 9]: each sums up along what the other walks in common; the rows are not in "
+      "the order in which the columns sum them up");
+}
+
+TEST(RowsAndColumns, OfTooManyColumnsKeepTheirKernels) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80});
+  b.output(sum(x, {0}));
+  b.output(sum(x, {1}));
+  fuse::Limits limits;
+  limits.one_pass = true;
+  limits.most_ragged_columns = 79;
+  const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(
+      fused.refusals.front().words,
+      "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
+      "keeps totals of at most 79 columns that are no power of two");
+}
+
+}  // namespace twinloom::tests
