@@ -85,10 +85,12 @@ std::set<Temp> temps_read(const std::vector<Ref<Stmt>>& stmts) {
 
 class Folder {
  public:
-  Folder(const Around& around, std::size_t rows, std::size_t columns, lower::Names& names)
+  // `feeds`: the rows read what the columns' unit stores of its elements.
+  Folder(const Around& around, std::size_t rows, std::size_t columns, bool feeds, lower::Names& names)
       : around_(around),
         rows_(rows),
         columns_(columns),
+        feeds_(feeds),
         names_(names),
         nest_(nest_by_value(around.lowered.units[columns])),
         parts_(parts_of(nest_)) {}
@@ -96,13 +98,15 @@ class Folder {
   Combined run() {
     if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
     if (!parts_.refused.empty()) return refuse(parts_.refused);
+    if (feeds_ && rows_read_totals()) return refuse("the rows need the totals of columns");
     store_elements();
     Around near{lowered_, around_.limits, around_.readers, around_.writers, around_.bodies};
     near.readers.resize(lowered_.values.size());
     near.writers.resize(lowered_.values.size());
     count_touches(near, around_.lowered.units[columns_], columns_, false);
     count_touches(near, lowered_.units[columns_], columns_, true);
-    Combined combined = combine(near, rows_, columns_, names_);
+    Combined combined =
+        feeds_ ? combine(near, columns_, rows_, names_) : combine(near, rows_, columns_, names_);
     if (!combined.unit) return refuse(combined.words);
     Nest nest = nest_by_value(*combined.unit);
     if (const std::string words = sum_up(nest, *combined.unit); !words.empty()) return refuse(words);
@@ -111,6 +115,15 @@ class Folder {
 
  private:
   static Combined refuse(std::string words) { return {std::nullopt, Reason::mixed_order, std::move(words)}; }
+
+  bool rows_read_totals() const {
+    const lower::Unit& rows = around_.lowered.units[rows_];
+    return std::ranges::any_of(parts_.after, [&](const Ref<Stmt>& stmt) {
+      const auto* store = std::get_if<Store>(&stmt->node);
+      return store != nullptr &&
+             std::ranges::find(rows.arguments, ValueId{store->buffer.index}) != rows.arguments.end();
+    });
+  }
 
   std::string why_not_worth_it() const {
     const Limits& limits = around_.limits;
@@ -239,6 +252,7 @@ class Folder {
 
   const Around& around_;
   std::size_t rows_, columns_;
+  bool feeds_;
   lower::Names& names_;
   Nest nest_;  // of the columns
   Parts parts_;
@@ -281,9 +295,8 @@ bool has_columns(const lower::Unit& unit) { return take_apart(unit.nest).columns
 Combined in_one_pass(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {
   const auto needs = lower::dependencies(around.lowered)[second];
   const bool ordered = std::ranges::find(needs, first) != needs.end();
-  if (sums_columns(around.lowered.units[second])) return Folder(around, first, second, names).run();
-  if (!ordered && sums_columns(around.lowered.units[first]))
-    return Folder(around, second, first, names).run();
+  if (sums_columns(around.lowered.units[second])) return Folder(around, first, second, false, names).run();
+  if (sums_columns(around.lowered.units[first])) return Folder(around, second, first, ordered, names).run();
   return {std::nullopt, Reason::mixed_order, "no columns are neighbours in memory"};
 }
 

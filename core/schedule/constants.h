@@ -161,7 +161,7 @@ constexpr double MOST_OF_A_WAVE = 0.75, WAVE_AND_A_HALF = 1.5;
 constexpr std::int64_t LEAST_GATHERED_WIDTH = 8;  // columns: a sector of memory
 constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 
-// Elements of a row that a thread sums up along a list. Most lists are empty or of one entry, and a block
+// Elements of one row that a thread sums up along a list. Most lists are empty or of one entry, and a block
 // lasts as long as two loads, whatever it stores: gradients of 50,257 rows of 768 f32 by 8192 entries took an
 // H200 185 us by blocks of a warp with 4 elements a thread, 97 by two warps, 68 by four with 8; by 32,768
 // entries of bf16 185, 127, 112; of 30,522 rows of 1024 by 16,384 88 and 64

@@ -207,14 +207,16 @@ std::int64_t Situation::packed_along(const index::Symbol& axis) const {
 std::int64_t Situation::words_along(const NestLoop& common) const {
   const std::int64_t packed = packed_along(common.axis);
   if (parameters.most_packed() < packed) return parameters.most_packed();
-  std::int64_t widest = 0;  // of what each element of the row moves
-  for (const Access& access : accesses)
-    if (access.sibling >= 0 && !access.local && stride_along(access, common.axis) == 1)
-      widest = std::max<std::int64_t>(widest, access.bytes);
+  std::int64_t widest = 0, rows = 0;  // of what each element of the row moves
+  for (const Access& access : accesses) {
+    if (access.sibling < 0 || access.local || stride_along(access, common.axis) != 1) continue;
+    widest = std::max<std::int64_t>(widest, access.bytes);
+    ++rows;
+  }
   if (widest == 0) widest = machine.vector_bytes / packed;
   if (!rows_vary()) return std::clamp<std::int64_t>(WORD_BYTES / widest, 1, packed);
   const std::int64_t many = std::min(LIST_ELEMENTS, 2 * machine.vector_bytes / widest);
-  if (many > packed && usual(common) >= many * machine.warp_threads) return many;
+  if (many > packed && rows == 1 && usual(common) >= many * machine.warp_threads) return many;
   return std::clamp<std::int64_t>(machine.vector_bytes / widest, 1, packed);
 }
 

@@ -95,6 +95,39 @@ TEST(RowsAndColumns, AreOnePassWhereThatPays) {
 )");
 }
 
+// The bits of the evaluator where rows and columns may be summed up in one pass; how many kernels that takes.
+fuse::Fused one_pass_of(const Graph& graph) {
+  fuse::Limits limits;
+  limits.one_pass = true;
+  fuse::Fused fused = fuse::fuse(lower::lower(graph), limits);
+  const auto arguments = random_arguments(graph, 1);
+  const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+  EXPECT_EQ(difference(run_lowered(graph, fused.lowered, arguments), expected), std::nullopt);
+  return fused;
+}
+
+// A residual and a gradient that are sums of two: what the columns add up is stored for the rows, unless one
+// pass makes both.
+TEST(RowsAndColumns, AreOnePassOfWhatTheColumnsStore) {
+  Builder b;
+  const auto matrix = [&](const char* name) { return b.input(name, DType::f32, {64, 80}); };
+  const Tensor x = matrix("x") + matrix("residual"), gradient = matrix("g") + matrix("h");
+  b.output(sum(gradient * x, {0}));
+  b.output(x * sum(gradient * x, {1}, /*keep=*/true) + gradient);
+  EXPECT_EQ(one_pass_of(b.take()).lowered.units.size(), 1U);
+}
+TEST(RowsAndColumns, RowsThatNeedTheTotalsOfColumnsAreTwo) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80}), y = exp(x);
+  b.output(y);
+  b.output(sum(y * sum(y, {0}, /*keep=*/true), {1}));
+  const fuse::Fused fused = one_pass_of(b.take());
+  EXPECT_EQ(fused.lowered.units.size(), 2U);
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_NE(fused.refusals.front().words.find("; the rows need the totals of columns"), std::string::npos)
+      << fused.refusals.front().words;
+}
+
 TEST(RowsAndColumns, InAnotherOrderThanColumnsSumThemUpAreTwo) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {8, 9, 80});
