@@ -51,9 +51,11 @@ void Accumulators::begin(const loops::Start& start, std::size_t node) {
   for (const loops::Axis axis : start.copies) copies *= copies_along(axis);
   copies *= walk_.times(node, {loops::Bind::vector});
   const bool many = start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_;
-  if (many || (has_threads_ && std::ranges::any_of(start.copies, [&](loops::Axis axis) {
-                 return is_walked(axis, loops::Bind::serial);
-               }))) {
+  // What a thread indexes by the counter of a loop that is not written out has no registers.
+  const bool indexed = has_threads_ && std::ranges::any_of(start.copies, [&](loops::Axis axis) {
+                         return is_walked(axis, loops::Bind::serial);
+                       });
+  if (many || indexed) {
     in_memory_.insert(start.total);
     return;
   }

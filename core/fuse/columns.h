@@ -13,7 +13,7 @@ namespace twinloom::fuse {
 bool has_columns(const lower::Unit& unit);
 
 // The totals of columns of one unit beside those of rows of the other, or why not. As for combine(): `first`
-// may store what `second` loads.
+// may store what `second` loads, but rows read no totals of columns.
 Combined in_one_pass(const Around& around, std::size_t first, std::size_t second, lower::Names& names);
 
 }  // namespace twinloom::fuse

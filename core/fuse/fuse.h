@@ -93,8 +93,8 @@ struct Limits {
   // Elements of a matrix from which on caches do not hold it for a second pass.
   std::int64_t cached_elements = std::numeric_limits<std::int64_t>::max();
   // Of the seconds of two kernels that one pass in their place may take, by their estimates: of matrices that
-  // caches hold, and of others, where the two take longer than estimated and one pass less. Of 37 backward
-  // passes of norms, 512 to 32,768 rows of 256 to 4096, an H200 took one pass 0.87 of its estimate and the
+  // caches hold, and of others, where the two take longer than estimated and one pass less. Of 35 backward
+  // passes of norms, 512 to 32,768 rows of 256 to 4096, an H200 took one pass 0.91 of its estimate and the
   // two 0.95 of theirs (perf/results/2026-11-30-h200-training.md), a layer norm's training of [32768, 4096]
   // an H100 523 and 559 us, by the estimates 665 and 483; one whose stores lay apart took 680 us by an
   // estimate of 706, the two 305.

@@ -164,8 +164,9 @@ constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 // Elements of one row that a thread sums up along a list. Most lists are empty or of one entry, and a block
 // lasts as long as two loads, whatever it stores: gradients of 50,257 rows of 768 f32 by 8192 entries took an
 // H200 185 us by blocks of a warp with 4 elements a thread, 97 by two warps, 68 by four with 8; by 32,768
-// entries of bf16 185, 127, 112; of 30,522 rows of 1024 by 16,384 88 and 64
-// (perf/results/2026-11-30-h200-training.md).
+// entries of bf16 185, 127, 112; of 30,522 rows of 1024 by 16,384 88 and 64. Of three rows at once 8 elements
+// want more registers than there are: 50,400 rows of 4096 by 128 entries took 386 us by 4, 438 by 8, with all
+// kernels (perf/results/2026-11-30-h200-training.md).
 constexpr std::int64_t LIST_ELEMENTS = 8;
 
 // Values that are cached for later inner loop nests.
