@@ -1,4 +1,4 @@
-"""Saved activations whose memory gradients take: the same gradients, with less memory."""
+"""Saved activations, and what products give, whose memory results take: the same values, with less memory."""
 import pytest
 import torch
 import twinloom
@@ -85,7 +85,8 @@ def test_gradients_are_those_of_eager(function, dynamic):
             torch.testing.assert_close(given, expected, rtol=1e-4, atol=1e-3)
 
 
-def test_gradients_lie_in_the_memory_of_what_was_saved():
+def test_gradients_lie_in_the_memory_of_what_was_saved(monkeypatch):
+    monkeypatch.setattr(twinloom._backend, "products", lambda graph: [])
     assert reused(backward_kernels(chain, drawn(8, 8), drawn(8, 8), drawn(8, 8))) == 1
     for function in (returned, argument):
         torch._dynamo.reset()
@@ -107,6 +108,7 @@ def test_what_is_not_donated_stays_as_it_is():
 def test_backward_passes_allocate_less(monkeypatch, device):
     if device == "cuda":
         pytest.skip("counts allocations of the CPU")
+    monkeypatch.setattr(twinloom._backend, "products", lambda graph: [])
 
     def allocated(donates):
         count, allocate = [0], torch._C._dynamo.guards._empty_strided_cpu
@@ -153,3 +155,45 @@ def test_a_backward_pass_that_keeps_its_graph_donates_nothing():
             loss.backward(retain_graph=keeps and number == 0)
             for one, expected in zip(inputs, wanted):
                 torch.testing.assert_close(one.grad, expected, rtol=1e-4, atol=1e-3)
+
+
+def gelu_of_product(x, w, v):
+    return F.gelu(x @ w + 1) @ v
+
+
+def product_is_returned(x, w, v):
+    y = x @ w
+    return y.sigmoid(), y
+
+
+def product_is_read_again(x, w, v):
+    """By a product, which comes before what takes the memory."""
+    y = x @ w
+    return y.sigmoid() + y.t() @ v
+
+
+def product_is_read_by_two_views(x, w, v):
+    y = x @ w
+    return (y.view(4, 16).exp().view(8, 8) * y.t()) @ v
+
+
+def attention(x, w, v):
+    q, k, p = (one.view(1, 2, 4, 8) for one in (x, w, v))
+    return F.scaled_dot_product_attention(q, k, p).tanh() * 2
+
+
+@pytest.mark.parametrize("function, expected", [(gelu_of_product, 1), (product_is_returned, 0), (product_is_read_again, None),
+                                                (product_is_read_by_two_views, None), (attention, 1)])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_results_lie_in_the_memory_of_products(function, expected, dynamic):
+    """Where nobody else reads it; and are right."""
+    inputs = tuple(torch.randn(8, 8) for _ in range(3))
+    run, wanted = torch.compile(torch.no_grad()(function), backend=twinloom.backend, dynamic=dynamic), function(*inputs)
+    before, found = [one.clone() for one in inputs], []
+    twinloom._backend._listeners.append(found)
+    for _ in range(3):
+        torch.testing.assert_close(run(*inputs), wanted, rtol=1e-4, atol=1e-5)
+    twinloom._backend._listeners.remove(found)
+    assert all(map(torch.equal, inputs, before))
+    if expected is not None:
+        assert reused(found[0].kernels) == expected

@@ -13,7 +13,7 @@ from torch.fx.experimental.proxy_tensor import py_sym_types
 from . import _known, _library
 from ._cudagraphs import Recorded
 from ._direct import call_directly
-from ._donate import donate, donated_placeholders, donates_no_more
+from ._donate import donate, donated_placeholders, donates_no_more, products
 from ._executable import Executable, Subgraph, shared_results, side_by_side
 from ._expect import Expected
 from ._freeze import freeze
@@ -135,7 +135,7 @@ def _compile_part(part, settings, device):
     with fake_tensor.unset_fake_temporarily():
         return Executable(graph, Subgraph.of(graph, symbols, [node.meta["val"] for node in part.inputs],
                                              [node.meta["val"] for node in part.results], settings, device, donated,
-                                             len(part.written)))
+                                             part.takes_saved, len(part.written)))
 
 
 def _symbol_nodes(graph):
@@ -212,6 +212,7 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
     symbol_nodes = _symbol_nodes(gm.graph)
     if is_backward:
         donate(gm.graph, calls, donated_placeholders(gm.graph))
+    donate(gm.graph, calls, products(gm.graph))
     subgraphs = _install(gm, calls, settings, device, symbol_nodes, compiled)
     splice(gm.graph, calls, Expected(gm, {node for part in calls for node in part.written}))
     _wait_late(gm.graph)

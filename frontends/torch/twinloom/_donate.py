@@ -1,13 +1,16 @@
-"""Whose memory the results of kernels may take: saved activations of which AOTAutograd says that nobody sees them again.
+"""Whose memory the results of kernels may take: saved activations of which AOTAutograd says that nobody sees them again, and what
+PyTorch's products, convolutions and attention give inside of a graph.
 
     grad = call(saved, tangent)      grad lies in the memory of `saved`, where call is the last that reads it
 """
 import collections
+import operator
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ._partition import is_view
+from ._partition import PRODUCTS, is_view, packet
 from ._splice import Part, in_order
 
 
@@ -22,6 +25,18 @@ def donated_placeholders(graph):
     count = collections.Counter(one.cdata for one in memory.values())
     return [node for position, node in enumerate(placeholders)
             if position in positions and node in memory and count[memory[node].cdata] == 1]
+
+
+def _is_product(node):
+    """Whether each call makes new memory for all that it gives."""
+    return (node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload)
+            and (packet(node) in PRODUCTS or "scaled_dot_product" in node.target._schema.name) and _leaves_memory_alone(node))
+
+
+def products(graph):
+    """Tensors that products, convolutions and attention give."""
+    return [node for node in graph.nodes if isinstance(node.meta.get("val"), torch.Tensor)
+            and _is_product(node.args[0] if node.target is operator.getitem else node)]
 
 
 def donates_no_more():
@@ -54,13 +69,17 @@ def readers(node, part_of, besides=()):
     return found, aliases
 
 
-def donate(graph, parts, placeholders):
-    """Has the last part that reads a placeholder take its memory, behind all else that does."""
+def donate(graph, parts, nodes):
+    """Has the last part that reads a node's memory take it, behind all else that does. `nodes`: whose memory is theirs alone."""
     part_of = {node: part for part in parts for node in part.nodes}
     order = {unit: number for number, unit in enumerate(in_order(graph, part_of))}
-    for node in placeholders:
+    for node in nodes:
+        if node in part_of:
+            continue
         found, aliases = readers(node, part_of)
         last = max((part_of.get(one, one) for one in found or ()), key=order.get, default=None)
-        if isinstance(last, Part) and [one for one in aliases if one in last.inputs] == [node]:
-            last.donated.append(node)
+        read = [one for one in aliases if isinstance(last, Part) and one in last.inputs]
+        if len(read) == 1 and statically_known_true(read[0].meta["val"].numel() == node.meta["val"].numel()):
+            last.donated.append(read[0])
+            last.takes_saved |= node.op == "placeholder"
             last.after += [one for one in found if part_of.get(one) is not last]

@@ -55,16 +55,17 @@ class Subgraph:
     is_fixed: bool  # all sizes are numbers
     given: tuple  # then types, sizes and strides of its tensors
     donated: dict  # position -> name, of inputs whose memory results may take
+    takes_saved: bool  # some of these are what a forward pass saved
     writes: int  # how many inputs the graph writes
     settings: object  # Settings
     device: torch.device
 
     @classmethod
-    def of(cls, graph, symbols, inputs, results, settings, device, donated, writes):
+    def of(cls, graph, symbols, inputs, results, settings, device, donated, takes_saved, writes):
         layouts = [Layout(one, symbols) for one in results]
         is_fixed = not symbols and all(one.is_fixed for one in layouts)
         given = tuple([(one.dtype, tuple(map(int, one.shape)), tuple(map(int, one.stride()))) for one in inputs] if is_fixed else ())
-        return cls(graph_text(graph), symbols, layouts, is_fixed, given, donated, writes, settings, device)
+        return cls(graph_text(graph), symbols, layouts, is_fixed, given, donated, takes_saved, writes, settings, device)
 
     def compiled(self, donates=True):
         """A function of its symbols and tensors, whose kernels are compiled where sizes are numbers."""

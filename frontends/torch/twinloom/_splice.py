@@ -18,6 +18,7 @@ class Part:
         self.results = [node for node in nodes if any(user not in inside for user in node.users)]
         self.call = None  # name of an attribute of the module, and nodes that are arguments before the inputs
         self.donated, self.after = [], []  # inputs whose memory its results may take; what else must come before it
+        self.takes_saved = False  # some of these are what a forward pass saved
         self.written = []  # inputs that get their values from its last nodes
         self.is_fixed = False  # the call takes its inputs as they were traced, and no others
 

@@ -30,7 +30,7 @@ class Written:
     text: str  # that defines forward
     takes_list: bool  # which it empties
     names: dict  # attribute of self -> Subgraph, Expect or a tensor
-    is_donating: bool  # results of subgraphs take the memory of arguments
+    is_donating: bool  # results of subgraphs take the memory of what a forward pass saved
 
     @classmethod
     def of(cls, gm, code, takes_list, subgraphs):
@@ -41,7 +41,7 @@ class Written:
             imports = _format_import_block(code.globals, sys_importer)
         except Exception as error:
             raise Error(f"what the code names is not found again: {error}") from error
-        return cls(imports + "\n" + code.src, takes_list, names, any(one.donated for one in subgraphs.values()))
+        return cls(imports + "\n" + code.src, takes_list, names, any(one.takes_saved for one in subgraphs.values()))
 
     def run(self, donates=True):
         """The function that the text defines, of a list, which it empties."""
