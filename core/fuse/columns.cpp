@@ -4,6 +4,8 @@
 #include "core/fuse/columns.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
@@ -40,40 +42,6 @@ index::Expr number_of(const std::vector<NestLoop>& loops) {
   return number;
 }
 
-// A nest of columns taken apart.
-struct Parts {
-  std::vector<Start> totals;
-  std::vector<Ref<Stmt>> before, after;  // once a column
-  Sibling sibling;
-  std::string refused;
-};
-
-Parts parts_of(const Nest& nest) {
-  Parts parts;
-  for (const Item& item : nest.items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      if (!parts.sibling.loops.empty()) parts.refused = "the columns are walked twice";
-      parts.sibling = *sibling;
-      continue;
-    }
-    const Ref<Stmt>& stmt = std::get<Ref<Stmt>>(item);
-    const bool first = parts.sibling.loops.empty();
-    if (const auto* start = std::get_if<Start>(&stmt->node))
-      parts.totals.push_back(*start);
-    else if (std::holds_alternative<Index>(stmt->node) ||
-             (first && std::holds_alternative<Store>(stmt->node)))
-      parts.refused = "a column does more than to sum up";
-    else
-      (first ? parts.before : parts.after).push_back(stmt);
-  }
-  if (parts.totals.empty()) parts.refused = "the columns have no totals";
-  for (const Start& start : parts.totals)
-    if (ops::parts(start.monoid) != 1) parts.refused = "a total of a column has several parts";
-  for (const Ref<Stmt>& stmt : parts.sibling.inner)
-    if (std::holds_alternative<Scan>(stmt->node)) parts.refused = "a scan walks the columns";
-  return parts;
-}
-
 std::set<Temp> temps_read(const std::vector<Ref<Stmt>>& stmts) {
   std::set<Temp> temps;
   for (const Ref<Stmt>& stmt : stmts)
@@ -83,14 +51,58 @@ std::set<Temp> temps_read(const std::vector<Ref<Stmt>>& stmts) {
   return temps;
 }
 
+// A nest of columns taken apart.
+struct Parts {
+  std::vector<Start> totals;
+  std::vector<Ref<Stmt>> before, after;  // once a column
+  std::vector<Sibling> siblings;
+  std::string refused;
+};
+
+// Whether a later loop over the column reads what an earlier one has left.
+bool depends_on_earlier(const Parts& parts) {
+  std::set<Temp> left;
+  for (const Start& start : parts.totals) left.insert(start.total);
+  for (const Ref<Stmt>& stmt : parts.after)
+    if (const auto* let = std::get_if<Let>(&stmt->node)) left.insert(let->temp);
+  return std::ranges::any_of(parts.siblings, [&](const Sibling& sibling) {
+    return std::ranges::any_of(temps_read(sibling.inner), [&](Temp temp) { return left.contains(temp); });
+  });
+}
+
+Parts parts_of(const Nest& nest) {
+  Parts parts;
+  for (const Item& item : nest.items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item)) {
+      parts.siblings.push_back(*sibling);
+      continue;
+    }
+    const Ref<Stmt>& stmt = std::get<Ref<Stmt>>(item);
+    const bool first = parts.siblings.empty();
+    if (const auto* start = std::get_if<Start>(&stmt->node))
+      parts.totals.push_back(*start);
+    else if (std::holds_alternative<Index>(stmt->node) ||
+             (first && std::holds_alternative<Store>(stmt->node)))
+      parts.refused = "a column does more than to sum up";
+    else
+      (first ? parts.before : parts.after).push_back(stmt);
+  }
+  if (parts.totals.empty()) parts.refused = "the columns have no totals";
+  if (depends_on_earlier(parts)) parts.refused = "the columns are walked again with their totals";
+  for (const Start& start : parts.totals)
+    if (ops::parts(start.monoid) != 1) parts.refused = "a total of a column has several parts";
+  for (const Sibling& sibling : parts.siblings)
+    for (const Ref<Stmt>& stmt : sibling.inner)
+      if (std::holds_alternative<Scan>(stmt->node)) parts.refused = "a scan walks the columns";
+  return parts;
+}
+
 class Folder {
  public:
-  // `feeds`: the rows read what the columns' unit stores of its elements.
-  Folder(const Around& around, std::size_t rows, std::size_t columns, bool feeds, lower::Names& names)
+  Folder(const Around& around, std::size_t rows, std::size_t columns, lower::Names& names)
       : around_(around),
         rows_(rows),
         columns_(columns),
-        feeds_(feeds),
         names_(names),
         nest_(nest_by_value(around.lowered.units[columns])),
         parts_(parts_of(nest_)) {}
@@ -98,19 +110,26 @@ class Folder {
   Combined run() {
     if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
     if (!parts_.refused.empty()) return refuse(parts_.refused);
-    if (feeds_ && rows_read_totals()) return refuse("the rows need the totals of columns");
-    store_elements();
+    if (rows_read_totals()) return refuse("the rows need the totals of columns");
+    lowered_.values = around_.lowered.values;
+    lowered_.facts = around_.lowered.facts;
+    lowered_.units.resize(around_.lowered.units.size());
+    lowered_.units[rows_] = around_.lowered.units[rows_];
     Around near{lowered_, around_.limits, around_.readers, around_.writers, around_.bodies};
+    count_touches(near, around_.lowered.units[columns_], columns_, false);
+    count_touches(near, lowered_.units[rows_], rows_, false);
+    take_back_totals();
     near.readers.resize(lowered_.values.size());
     near.writers.resize(lowered_.values.size());
-    count_touches(near, around_.lowered.units[columns_], columns_, false);
-    count_touches(near, lowered_.units[columns_], columns_, true);
-    Combined combined =
-        feeds_ ? combine(near, columns_, rows_, names_) : combine(near, rows_, columns_, names_);
-    if (!combined.unit) return refuse(combined.words);
-    Nest nest = nest_by_value(*combined.unit);
-    if (const std::string words = sum_up(nest, *combined.unit); !words.empty()) return refuse(words);
-    return {lower::packed(nest, combined.unit->nodes, around_.lowered), Reason::mixed_order, {}};
+    count_touches(near, lowered_.units[rows_], rows_, true);
+    for (std::size_t k = 0; k < parts_.siblings.size(); ++k) store_elements(near, k);
+    for (std::size_t k = 0; k < parts_.siblings.size(); ++k)
+      if (const std::string words = put_beside_rows(near, number_of_loop(k)); !words.empty())
+        return refuse(words);
+    const lower::Unit& rows = lowered_.units[rows_];
+    Nest nest = nest_by_value(rows);
+    if (const std::string words = sum_up(nest, rows); !words.empty()) return refuse(words);
+    return {lower::packed(nest, rows.nodes, around_.lowered), Reason::mixed_order, {}};
   }
 
  private:
@@ -137,40 +156,106 @@ class Folder {
                ragged ? " that are no power of two" : "");
   }
 
-  // In place of the columns' unit: a matrix of elements for each total.
-  void store_elements() {
-    lowered_.values = around_.lowered.values;
-    lowered_.facts = around_.lowered.facts;
-    lowered_.units.resize(around_.lowered.units.size());
-    lowered_.units[rows_] = around_.lowered.units[rows_];
-    std::vector<NestLoop> loops = parts_.sibling.loops;
+  // The unit that stands for a loop over the columns: the first is in the place of their own.
+  std::size_t number_of_loop(std::size_t k) const {
+    return k == 0 ? columns_ : around_.lowered.units.size() + k - 1;
+  }
+  void store_elements(Around& near, std::size_t k) {
+    const std::size_t number = number_of_loop(k);
+    lower::Unit unit = storing_elements(parts_.siblings[k]);
+    if (number == lowered_.units.size()) lowered_.units.emplace_back();
+    lowered_.units[number] = std::move(unit);
+    near.readers.resize(lowered_.values.size());
+    near.writers.resize(lowered_.values.size());
+    near.bodies.resize(lowered_.units.size(), around_.bodies[columns_]);
+    count_touches(near, lowered_.units[number], number, true);
+  }
+
+  // Has the rows store the elements of one loop over the columns, or says why not.
+  std::string put_beside_rows(Around& near, std::size_t number) {
+    Combined combined =
+        feeds_rows(number) ? combine(near, number, rows_, names_) : combine(near, rows_, number, names_);
+    if (!combined.unit) return combined.words;
+    count_touches(near, lowered_.units[number], number, false);
+    count_touches(near, lowered_.units[rows_], rows_, false);
+    lowered_.units[rows_] = std::move(*combined.unit);
+    lowered_.units[number] = {};
+    count_touches(near, lowered_.units[rows_], rows_, true);
+    return "";
+  }
+
+  // Whether the rows read what the unit stores.
+  bool feeds_rows(std::size_t number) const {
+    const lower::Unit &rows = lowered_.units[rows_], &columns = lowered_.units[number];
+    for (std::size_t k = 0; k < columns.arguments.size(); ++k)
+      if (columns.nest.buffers[k].written &&
+          std::ranges::find(rows.arguments, columns.arguments[k]) != rows.arguments.end())
+        return true;
+    return false;
+  }
+
+  // A matrix of elements for each total of one loop over the columns.
+  lower::Unit storing_elements(const Sibling& sibling) {
+    std::vector<NestLoop> loops = sibling.loops;
     loops.insert(loops.end(), nest_.common.begin(), nest_.common.end());
     lower::Draft draft{Nest{loops, {}}, around_.lowered.units[columns_].nodes};
     for (const Ref<Stmt>& stmt : parts_.before) draft.nest.items.emplace_back(stmt);
-    for (const Ref<Stmt>& stmt : parts_.sibling.inner) {
+    for (const Ref<Stmt>& stmt : sibling.inner) {
       const auto* accumulate = std::get_if<Accumulate>(&stmt->node);
       if (accumulate == nullptr) {
         draft.nest.items.emplace_back(stmt);
         continue;
       }
       const index::Expr place = accumulate->place * extent_of(nest_.common) + number_of(nest_.common);
-      const Buffer elements = add_matrix(loops, accumulate->total);
+      const auto start = std::ranges::find(parts_.totals, accumulate->total, &Start::total);
+      const Buffer elements = add_matrix(loops, *start);
       draft.nest.items.emplace_back(loops::stmt(Store{elements, place, {}, accumulate->values.front()}));
     }
-    lowered_.units[columns_] = lower::finish(draft, lowered_);
+    return lower::finish(draft, lowered_);
   }
 
-  Buffer add_matrix(const std::vector<NestLoop>& loops, Temp total) {
-    const auto start = std::ranges::find(parts_.totals, total, &Start::total);
+  // Rows that have totals of columns already store the elements of these too, until all are summed up.
+  void take_back_totals() {
+    const lower::Unit& unit = lowered_.units[rows_];
+    Nest rows = nest_by_value(unit);
+    if (!rows.columns) return;
+    earlier_ = *std::exchange(rows.columns, std::nullopt);
+    Renaming fresh;  // no temporary of the columns' unit has the name of one of these
+    std::uint32_t next =
+        std::max(next_temp(unit.nest).index, next_temp(around_.lowered.units[columns_].nest).index);
+    for (const Start& start : earlier_->totals) fresh.temps[start.total] = Temp{next++};
+    for (Item& item : rows.items) {
+      auto* sibling = std::get_if<Sibling>(&item);
+      if (sibling == nullptr) continue;
+      if (sibling->loops == std::vector{earlier_->loop})
+        walk_along({names_.symbol("r"), earlier_->loop.extent}, *sibling);
+      for (Ref<Stmt>& stmt : sibling->inner) {
+        const auto* step = std::get_if<Accumulate>(&stmt->node);
+        const auto start = step == nullptr ? earlier_->totals.end()
+                                           : std::ranges::find(earlier_->totals, step->total, &Start::total);
+        if (start == earlier_->totals.end()) continue;
+        std::vector<NestLoop> loops = rows.common;
+        loops.push_back(sibling->loops.front());
+        const index::Expr place = step->place * earlier_->loop.extent + index::Expr(loops.back().axis);
+        Start total = *start;
+        total.total = fresh.temps.at(start->total);
+        stmt = loops::stmt(Store{add_matrix(loops, total), place, {}, step->values.front()});
+      }
+    }
+    for (Ref<Stmt>& stmt : earlier_->inner) stmt = rename(stmt, fresh);
+    lowered_.units[rows_] = lower::packed(rows, unit.nodes, lowered_);
+  }
+
+  Buffer add_matrix(const std::vector<NestLoop>& loops, const Start& start) {
     lower::Value value;
     value.name = cat("elements", lowered_.values.size());
     value.node = around_.lowered.units[columns_].nodes.front();
-    value.dtype = ops::part_type(start->monoid, start->element, 0);
+    value.dtype = ops::part_type(start.monoid, start.element, 0);
     for (const NestLoop& loop : loops) value.shape.push_back(loop.extent);
     value.strides = index::contiguous_strides(value.shape);
     value.count = extent_of(loops);
     const Buffer buffer{static_cast<std::uint32_t>(lowered_.values.size())};
-    totals_.emplace(buffer, *start);
+    totals_.emplace(buffer, start);
     lowered_.values.push_back(std::move(value));
     return buffer;
   }
@@ -182,6 +267,7 @@ class Folder {
     for (Item& item : nest.items) {
       auto* sibling = std::get_if<Sibling>(&item);
       if (sibling == nullptr) continue;
+      if (has_elements(*sibling) && nest.columns) walk_along(nest.columns->loop, *sibling);
       for (Ref<Stmt>& stmt : sibling->inner) {
         if (std::holds_alternative<Scan>(stmt->node)) return "a scan walks the rows";
         const auto* store = std::get_if<Store>(&stmt->node);
@@ -199,6 +285,20 @@ class Folder {
     }
     if (renamed_.size() != totals_.size()) return "a column's elements are not walked along the row";
     return add_rest(nest);
+  }
+
+  bool has_elements(const Sibling& sibling) const {
+    return std::ranges::any_of(sibling.inner, [&](const Ref<Stmt>& stmt) {
+      const auto* store = std::get_if<Store>(&stmt->node);
+      return store != nullptr && totals_.contains(store->buffer);
+    });
+  }
+  // All that sum up elements of columns walk one axis.
+  static void walk_along(const NestLoop& columns, Sibling& sibling) {
+    if (sibling.loops.size() != 1 || sibling.loops.front().extent != columns.extent) return;
+    const index::Substitution axis = {{sibling.loops.front().axis, index::Expr(columns.axis)}};
+    sibling.loops = {columns};
+    for (Ref<Stmt>& stmt : sibling.inner) stmt = substitute(stmt, axis);
   }
 
   std::string why_other_place(const Store& store, const Sibling& sibling, const Nest& nest,
@@ -223,18 +323,22 @@ class Folder {
       if (let != nullptr && !temps_read(behind).contains(let->temp))
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
     }
+    if (earlier_)
+      add_rest(nest, earlier_->inner, {{earlier_->loop.axis, index::Expr(nest.columns->loop.axis)}});
+    add_rest(nest, rest, axes_by(nest.columns->loop.axis));
+    const std::set<ValueId> stored = lower::touched_by(nest).stored;
+    for (const Ref<Stmt>& stmt : nest.columns->inner)
+      for (const Load& load : loads_of(*stmt))
+        if (stored.contains(ValueId{load.buffer.index})) return "the columns need what the rows store";
+    return "";
+  }
+  void add_rest(Nest& nest, const std::vector<Ref<Stmt>>& rest, const index::Substitution& columns) {
     Renaming renaming;
     renaming.temps = renamed_;
     for (const Ref<Stmt>& stmt : rest)
       if (const auto* let = std::get_if<Let>(&stmt->node)) renaming.temps[let->temp] = Temp{next_temp_++};
-    const std::set<ValueId> stored = lower::touched_by(nest).stored;
-    const index::Substitution column = axes_by(nest.columns->loop.axis);
-    for (const Ref<Stmt>& stmt : rest) {
-      for (const Load& load : loads_of(*stmt))
-        if (stored.contains(ValueId{load.buffer.index})) return "the columns need what the rows store";
-      nest.columns->inner.push_back(substitute(rename(stmt, renaming), column));
-    }
-    return "";
+    for (const Ref<Stmt>& stmt : rest)
+      nest.columns->inner.push_back(substitute(rename(stmt, renaming), columns));
   }
 
   // The columns' axes by the number of the column.
@@ -252,13 +356,13 @@ class Folder {
 
   const Around& around_;
   std::size_t rows_, columns_;
-  bool feeds_;
   lower::Names& names_;
   Nest nest_;  // of the columns
   Parts parts_;
   lower::Lowered lowered_;          // with the matrices
   std::map<Buffer, Start> totals_;  // by the matrix of their elements
   std::map<Temp, Temp> renamed_;    // totals
+  std::optional<Columns> earlier_;  // that the rows had before
   std::uint32_t next_temp_ = 0;
 };
 
@@ -276,13 +380,15 @@ bool are_neighbours(const Load& load, const NestLoop& loop) {
 bool sums_columns(const lower::Unit& unit) {
   const Nest nest = take_apart(unit.nest);
   const Parts parts = parts_of(nest);
-  if (nest.common.empty() || parts.sibling.loops.empty()) return false;
   int columns = 0;
-  for (const Ref<Stmt>& stmt : parts.sibling.inner) {
-    for (const Load& load : loads_of(*stmt)) {
-      if (!mentions_any(load, nest.common) || !mentions_any(load, parts.sibling.loops)) continue;
-      columns += are_neighbours(load, nest.common.back()) ? 1 : 0;
-      columns -= are_neighbours(load, parts.sibling.loops.back()) ? 1 : 0;
+  if (nest.common.empty() || nest.columns) return false;
+  for (const Sibling& sibling : parts.siblings) {
+    for (const Ref<Stmt>& stmt : sibling.inner) {
+      for (const Load& load : loads_of(*stmt)) {
+        if (!mentions_any(load, nest.common) || !mentions_any(load, sibling.loops)) continue;
+        columns += are_neighbours(load, nest.common.back()) ? 1 : 0;
+        columns -= are_neighbours(load, sibling.loops.back()) ? 1 : 0;
+      }
     }
   }
   return columns > 0;
@@ -293,10 +399,8 @@ bool sums_columns(const lower::Unit& unit) {
 bool has_columns(const lower::Unit& unit) { return take_apart(unit.nest).columns.has_value(); }
 
 Combined in_one_pass(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {
-  const auto needs = lower::dependencies(around.lowered)[second];
-  const bool ordered = std::ranges::find(needs, first) != needs.end();
-  if (sums_columns(around.lowered.units[second])) return Folder(around, first, second, false, names).run();
-  if (sums_columns(around.lowered.units[first])) return Folder(around, second, first, ordered, names).run();
+  if (sums_columns(around.lowered.units[second])) return Folder(around, first, second, names).run();
+  if (sums_columns(around.lowered.units[first])) return Folder(around, second, first, names).run();
   return {std::nullopt, Reason::mixed_order, "no columns are neighbours in memory"};
 }
 

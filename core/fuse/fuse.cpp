@@ -135,23 +135,34 @@ class Fuser {
     }
   }
 
-  // Last, because nothing is fused with a unit that has totals of columns.
+  // Last, because nothing but other columns is fused with a unit that has totals of columns.
   void put_columns_beside_rows() {
-    std::set<std::size_t> fused;  // slots whose pairs are not those that were refused
-    for (const auto& [pair, refused] : candidates_->all()) {
-      if (!refused || refused->reason != Reason::mixed_order) continue;
-      if (fused.contains(pair.first) || fused.contains(pair.second)) continue;
-      if (units_.has_between(pair.first, pair.second)) continue;
-      if (has_columns(units_[pair.first]) || has_columns(units_[pair.second])) continue;
-      ++attempts_;
-      Combined one = in_one_pass(units_.around(), pair.first, pair.second, names_);
-      if (one.unit) {
-        if (auto slower = clearly_slower({units_.around(), pair.first, pair.second}, one.unit->nest))
-          one = Combined{std::nullopt, slower->reason, std::move(slower->words)};
+    bool changed = true;
+    for (std::set<std::pair<std::size_t, std::size_t>> tried; changed;) {
+      changed = false;
+      for (const auto& [pair, refused] : candidates_->all()) {
+        const bool more = has_columns(units_[pair.first]) != has_columns(units_[pair.second]);
+        if (!more && (!refused || refused->reason != Reason::mixed_order)) continue;
+        if (units_.has_between(pair.first, pair.second) || !tried.insert({pair.first, pair.second}).second)
+          continue;
+        changed = put_columns_beside_rows(pair, refused);
+        if (!changed) continue;
+        std::erase_if(tried, [&](const auto& other) {
+          return other.first == pair.first || other.second == pair.first;
+        });
+        break;
       }
-      if (!one.unit) one.words = cat(refused->words, "; ", one.words);
-      if (try_to_fuse(pair, std::move(one))) fused.insert({pair.first, pair.second});
     }
+  }
+  bool put_columns_beside_rows(const Candidate& pair, const std::optional<Candidates::Refused>& refused) {
+    ++attempts_;
+    Combined one = in_one_pass(units_.around(), pair.first, pair.second, names_);
+    if (one.unit) {
+      if (auto slower = clearly_slower({units_.around(), pair.first, pair.second}, one.unit->nest))
+        one = Combined{std::nullopt, slower->reason, std::move(slower->words)};
+    }
+    if (!one.unit && refused) one.words = cat(refused->words, "; ", one.words);
+    return try_to_fuse(pair, std::move(one));
   }
 
   // Of neighbours that no loops can be found for. What became one may be a part again.

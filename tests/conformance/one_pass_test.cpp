@@ -38,7 +38,6 @@ class Norms {
       else
         rows = rows / 2 + 1;
     }
-    if (rows == columns_) ++rows;  // a square is as soon taken for the turned one
     const bool symbolic = random_.chance(25);
     const index::Symbol n("n");
     if (symbolic) shape_ = random_.pick(std::array<Shape, 3>{{{n}, {3, n}, {n, 2}}});
@@ -53,7 +52,7 @@ class Norms {
   }
 
   graph::Graph build() {
-    const Tensor x = input("x", shape_), gradient = input("gradient", shape_);
+    const Tensor x = sum_or_input("x"), gradient = sum_or_input("gradient");
     switch (kind_) {
       case Kind::training:
         training(x, gradient);
@@ -77,10 +76,21 @@ class Norms {
   static constexpr std::int64_t MOST_ELEMENTS = 50000;
 
   Tensor input(const char* name, Shape shape) { return builder_.input(name, dtype_, std::move(shape)); }
+  // What the columns' kernel may store for the rows.
+  Tensor sum_or_input(const std::string& name) {
+    const Tensor one = input(name.c_str(), shape_);
+    return random_.chance(30) ? one + input((name + " too").c_str(), shape_) : one;
+  }
+  // The gradient of what is normalized, and at times that of a bias before it.
+  void output_gradient(const Tensor& gradient) {
+    builder_.output(gradient);
+    if (random_.chance(50)) builder_.output(graph::sum(gradient, rows()));
+    if (random_.chance(25)) builder_.output(graph::sum(gradient * gradient, rows()));
+  }
   std::vector<int> rows() const { return shape_.size() == 3 ? std::vector{0, 1} : std::vector{0}; }
 
   void output(const graph::NormGradients& all) {
-    if (all.x) builder_.output(*all.x);
+    if (all.x) output_gradient(*all.x);
     if (all.weight) builder_.output(*all.weight);
     if (all.bias) builder_.output(*all.bias);
   }
@@ -101,7 +111,7 @@ class Norms {
     const Tensor weight = input("weight", {columns_});
     const Tensor scale = graph::rsqrt(graph::mean(x * x, {-1}, true) + 1e-5);
     const Tensor scaled = x * scale, inner = gradient * weight;
-    builder_.output((inner - scaled * graph::mean(inner * scaled, {-1}, true)) * scale);
+    output_gradient((inner - scaled * graph::mean(inner * scaled, {-1}, true)) * scale);
     builder_.output(graph::sum(gradient * scaled, rows()));
   }
   void sums(const Tensor& x, const Tensor& y) {

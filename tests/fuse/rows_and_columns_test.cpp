@@ -116,6 +116,19 @@ TEST(RowsAndColumns, AreOnePassOfWhatTheColumnsStore) {
   b.output(x * sum(gradient * x, {1}, /*keep=*/true) + gradient);
   EXPECT_EQ(one_pass_of(b.take()).lowered.units.size(), 1U);
 }
+// The gradient of the bias of a product before a norm: columns of what the rows make of their totals.
+TEST(RowsAndColumns, ColumnsOfWhatTheRowsStoreAreInThePassToo) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80}), gradient = b.input("g", DType::f32, {64, 80});
+  const Tensor back = gradient - x * sum(gradient * x, {1}, /*keep=*/true);
+  b.output(sum(gradient * x, {0}));
+  b.output(back);
+  b.output(sum(back, {0}) * 2.0);
+  b.output(sum(permute(exp(back), {1, 0}), {1}));
+  b.output(amax(x * back, {0}));
+  EXPECT_EQ(one_pass_of(b.take()).lowered.units.size(), 1U);
+}
+
 TEST(RowsAndColumns, RowsThatNeedTheTotalsOfColumnsAreTwo) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {64, 80}), y = exp(x);
