@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/fuse/column_sums.h"
 #include "core/fuse/forward.h"
 #include "core/loops/rewrite.h"
 #include "core/lower/realize.h"
@@ -20,14 +21,6 @@ using namespace loops;
 using lower::ValueId;
 
 namespace {
-
-// The nest of a unit, which speaks of buffers by value.
-Nest nest_by_value(const lower::Unit& unit) {
-  Renaming renaming;
-  for (std::uint32_t k = 0; k < unit.arguments.size(); ++k)
-    renaming.buffers[Buffer{k}] = Buffer{unit.arguments[k].index};
-  return take_apart({unit.nest.name, {}, {}, rename(unit.nest.body, renaming)});
-}
 
 index::Expr extent_of(const std::vector<NestLoop>& loops) {
   index::Expr extent = 1;
@@ -42,61 +35,6 @@ index::Expr number_of(const std::vector<NestLoop>& loops) {
   return number;
 }
 
-std::set<Temp> temps_read(const std::vector<Ref<Stmt>>& stmts) {
-  std::set<Temp> temps;
-  for (const Ref<Stmt>& stmt : stmts)
-    for_each_value(*stmt, [&](const Value& value) {
-      if (const auto* read = std::get_if<Read>(&value.node)) temps.insert(read->temp);
-    });
-  return temps;
-}
-
-// A nest of columns taken apart.
-struct Parts {
-  std::vector<Start> totals;
-  std::vector<Ref<Stmt>> before, after;  // once a column
-  std::vector<Sibling> siblings;
-  std::string refused;
-};
-
-// Whether a later loop over the column reads what an earlier one has left.
-bool depends_on_earlier(const Parts& parts) {
-  std::set<Temp> left;
-  for (const Start& start : parts.totals) left.insert(start.total);
-  for (const Ref<Stmt>& stmt : parts.after)
-    if (const auto* let = std::get_if<Let>(&stmt->node)) left.insert(let->temp);
-  return std::ranges::any_of(parts.siblings, [&](const Sibling& sibling) {
-    return std::ranges::any_of(temps_read(sibling.inner), [&](Temp temp) { return left.contains(temp); });
-  });
-}
-
-Parts parts_of(const Nest& nest) {
-  Parts parts;
-  for (const Item& item : nest.items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      parts.siblings.push_back(*sibling);
-      continue;
-    }
-    const Ref<Stmt>& stmt = std::get<Ref<Stmt>>(item);
-    const bool first = parts.siblings.empty();
-    if (const auto* start = std::get_if<Start>(&stmt->node))
-      parts.totals.push_back(*start);
-    else if (std::holds_alternative<Index>(stmt->node) ||
-             (first && std::holds_alternative<Store>(stmt->node)))
-      parts.refused = "a column does more than to sum up";
-    else
-      (first ? parts.before : parts.after).push_back(stmt);
-  }
-  if (parts.totals.empty()) parts.refused = "the columns have no totals";
-  if (depends_on_earlier(parts)) parts.refused = "the columns are walked again with their totals";
-  for (const Start& start : parts.totals)
-    if (ops::parts(start.monoid) != 1) parts.refused = "a total of a column has several parts";
-  for (const Sibling& sibling : parts.siblings)
-    for (const Ref<Stmt>& stmt : sibling.inner)
-      if (std::holds_alternative<Scan>(stmt->node)) parts.refused = "a scan walks the columns";
-  return parts;
-}
-
 class Folder {
  public:
   Folder(const Around& around, std::size_t rows, std::size_t columns, lower::Names& names)
@@ -105,7 +43,7 @@ class Folder {
         columns_(columns),
         names_(names),
         nest_(nest_by_value(around.lowered.units[columns])),
-        parts_(parts_of(nest_)) {}
+        parts_(column_sums(nest_)) {}
 
   Combined run() {
     if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
@@ -358,41 +296,13 @@ class Folder {
   std::size_t rows_, columns_;
   lower::Names& names_;
   Nest nest_;  // of the columns
-  Parts parts_;
+  ColumnSums parts_;
   lower::Lowered lowered_;          // with the matrices
   std::map<Buffer, Start> totals_;  // by the matrix of their elements
   std::map<Temp, Temp> renamed_;    // totals
   std::optional<Columns> earlier_;  // that the rows had before
   std::uint32_t next_temp_ = 0;
 };
-
-bool mentions_any(const Load& load, const std::vector<NestLoop>& loops) {
-  return std::ranges::any_of(loops,
-                             [&](const NestLoop& loop) { return index::mentions(load.offset, loop.axis); });
-}
-bool are_neighbours(const Load& load, const NestLoop& loop) {
-  const auto linear = index::linear_in(load.offset, loop.axis);
-  return linear && index::constant_of(linear->scale) == 1;
-}
-
-// Whether the matrices that the unit sums up have their neighbours along its turns, not along the sums, which
-// else would be the rows.
-bool sums_columns(const lower::Unit& unit) {
-  const Nest nest = take_apart(unit.nest);
-  const Parts parts = parts_of(nest);
-  int columns = 0;
-  if (nest.common.empty() || nest.columns) return false;
-  for (const Sibling& sibling : parts.siblings) {
-    for (const Ref<Stmt>& stmt : sibling.inner) {
-      for (const Load& load : loads_of(*stmt)) {
-        if (!mentions_any(load, nest.common) || !mentions_any(load, sibling.loops)) continue;
-        columns += are_neighbours(load, nest.common.back()) ? 1 : 0;
-        columns -= are_neighbours(load, sibling.loops.back()) ? 1 : 0;
-      }
-    }
-  }
-  return columns > 0;
-}
 
 }  // namespace
 
