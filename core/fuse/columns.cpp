@@ -46,9 +46,9 @@ class Folder {
         parts_(column_sums(nest_)) {}
 
   Combined run() {
+    if (rows_read_totals()) return refuse("the rows need the totals of columns");
     if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
     if (!parts_.refused.empty()) return refuse(parts_.refused);
-    if (rows_read_totals()) return refuse("the rows need the totals of columns");
     lowered_.values = around_.lowered.values;
     lowered_.facts = around_.lowered.facts;
     lowered_.units.resize(around_.lowered.units.size());
