@@ -35,6 +35,15 @@ index::Expr number_of(const std::vector<NestLoop>& loops) {
   return number;
 }
 
+// Whether the unit reads what is made of totals.
+bool reads_any(const lower::Unit& unit, const std::vector<Ref<Stmt>>& of_totals) {
+  return std::ranges::any_of(of_totals, [&](const Ref<Stmt>& stmt) {
+    const auto* store = std::get_if<Store>(&stmt->node);
+    return store != nullptr &&
+           std::ranges::find(unit.arguments, ValueId{store->buffer.index}) != unit.arguments.end();
+  });
+}
+
 class Folder {
  public:
   Folder(const Around& around, std::size_t rows, std::size_t columns, lower::Names& names)
@@ -46,21 +55,21 @@ class Folder {
         parts_(column_sums(nest_)) {}
 
   Combined run() {
-    if (rows_read_totals()) return refuse("the rows need the totals of columns");
+    if (reads_any(around_.lowered.units[rows_], parts_.after))
+      return refuse("the rows need the totals of columns");
     if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
     if (!parts_.refused.empty()) return refuse(parts_.refused);
     lowered_.values = around_.lowered.values;
     lowered_.facts = around_.lowered.facts;
     lowered_.units.resize(around_.lowered.units.size());
-    lowered_.units[rows_] = around_.lowered.units[rows_];
     Around near{lowered_, around_.limits, around_.readers, around_.writers, around_.bodies};
-    count_touches(near, around_.lowered.units[columns_], columns_, false);
-    count_touches(near, lowered_.units[rows_], rows_, false);
-    take_back_totals();
-    near.readers.resize(lowered_.values.size());
-    near.writers.resize(lowered_.values.size());
-    count_touches(near, lowered_.units[rows_], rows_, true);
-    for (std::size_t k = 0; k < parts_.siblings.size(); ++k) store_elements(near, k);
+    for (const std::size_t number : {rows_, columns_})
+      count_touches(near, around_.lowered.units[number], number, false);
+    put(near, rows_, without_totals(around_.lowered.units[rows_]));
+    if (earlier_ && reads_any(around_.lowered.units[columns_], earlier_->inner))
+      return refuse("the columns need the totals of others");
+    for (std::size_t k = 0; k < parts_.siblings.size(); ++k)
+      put(near, number_of_loop(k), storing_elements(parts_.siblings[k]));
     for (std::size_t k = 0; k < parts_.siblings.size(); ++k)
       if (const std::string words = put_beside_rows(near, number_of_loop(k)); !words.empty())
         return refuse(words);
@@ -72,15 +81,6 @@ class Folder {
 
  private:
   static Combined refuse(std::string words) { return {std::nullopt, Reason::mixed_order, std::move(words)}; }
-
-  bool rows_read_totals() const {
-    const lower::Unit& rows = around_.lowered.units[rows_];
-    return std::ranges::any_of(parts_.after, [&](const Ref<Stmt>& stmt) {
-      const auto* store = std::get_if<Store>(&stmt->node);
-      return store != nullptr &&
-             std::ranges::find(rows.arguments, ValueId{store->buffer.index}) != rows.arguments.end();
-    });
-  }
 
   std::string why_not_worth_it() const {
     const Limits& limits = around_.limits;
@@ -98,9 +98,8 @@ class Folder {
   std::size_t number_of_loop(std::size_t k) const {
     return k == 0 ? columns_ : around_.lowered.units.size() + k - 1;
   }
-  void store_elements(Around& near, std::size_t k) {
-    const std::size_t number = number_of_loop(k);
-    lower::Unit unit = storing_elements(parts_.siblings[k]);
+  // In a place that nothing is counted of.
+  void put(Around& near, std::size_t number, lower::Unit unit) {
     if (number == lowered_.units.size()) lowered_.units.emplace_back();
     lowered_.units[number] = std::move(unit);
     near.readers.resize(lowered_.values.size());
@@ -114,11 +113,9 @@ class Folder {
     Combined combined =
         feeds_rows(number) ? combine(near, number, rows_, names_) : combine(near, rows_, number, names_);
     if (!combined.unit) return combined.words;
-    count_touches(near, lowered_.units[number], number, false);
-    count_touches(near, lowered_.units[rows_], rows_, false);
-    lowered_.units[rows_] = std::move(*combined.unit);
+    for (const std::size_t taken : {rows_, number}) count_touches(near, lowered_.units[taken], taken, false);
     lowered_.units[number] = {};
-    count_touches(near, lowered_.units[rows_], rows_, true);
+    put(near, rows_, std::move(*combined.unit));
     return "";
   }
 
@@ -153,10 +150,9 @@ class Folder {
   }
 
   // Rows that have totals of columns already store the elements of these too, until all are summed up.
-  void take_back_totals() {
-    const lower::Unit& unit = lowered_.units[rows_];
+  lower::Unit without_totals(const lower::Unit& unit) {
     Nest rows = nest_by_value(unit);
-    if (!rows.columns) return;
+    if (!rows.columns) return unit;
     earlier_ = *std::exchange(rows.columns, std::nullopt);
     Renaming fresh;  // no temporary of the columns' unit has the name of one of these
     std::uint32_t next =
@@ -181,7 +177,7 @@ class Folder {
       }
     }
     for (Ref<Stmt>& stmt : earlier_->inner) stmt = rename(stmt, fresh);
-    lowered_.units[rows_] = lower::packed(rows, unit.nodes, lowered_);
+    return lower::packed(rows, unit.nodes, lowered_);
   }
 
   Buffer add_matrix(const std::vector<NestLoop>& loops, const Start& start) {

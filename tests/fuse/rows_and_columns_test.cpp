@@ -141,6 +141,16 @@ TEST(RowsAndColumns, RowsThatNeedTheTotalsOfColumnsAreTwo) {
       << fused.refusals.front().words;
 }
 
+// Columns that need the totals of other columns, which one pass has only at its end.
+TEST(RowsAndColumns, ColumnsOfTotalsOfColumnsAreNotInThePass) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80}), mean = realize(sum(x, {0}, /*keep=*/true) / 64.0);
+  b.output(sum(x, {1}));
+  b.output(mean);
+  b.output(sum((x - mean) * (x - mean), {0}));
+  EXPECT_EQ(one_pass_of(b.take()).lowered.units.size(), 2U);
+}
+
 TEST(RowsAndColumns, InAnotherOrderThanColumnsSumThemUpAreTwo) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {8, 9, 80});
