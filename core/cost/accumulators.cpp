@@ -40,7 +40,12 @@ Accumulators::Accumulators(const loops::Program& program, const machine::Machine
       warp_threads_(machine.warp_threads),
       lanes_(machine.vector_bytes / 4),
       register_bytes_(static_cast<double>(machine.vector_registers) * machine.vector_bytes),
-      walk_(walk) {}
+      walk_(walk) {
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node))
+      program_loops_.insert_or_assign(loop->axis, loop);
+  });
+}
 
 void Accumulators::begin(const loops::Start& start, std::size_t node) {
   starts_[start.total] = &start;
@@ -53,7 +58,8 @@ void Accumulators::begin(const loops::Start& start, std::size_t node) {
   const bool many = start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_;
   // What a thread indexes by the counter of a loop that is not written out has no registers.
   const bool indexed = has_threads_ && std::ranges::any_of(start.copies, [&](loops::Axis axis) {
-                         return is_walked(axis, loops::Bind::serial);
+                         const auto loop = program_loops_.find(axis);
+                         return loop != program_loops_.end() && loop->second->bind == loops::Bind::serial;
                        });
   if (many || indexed) {
     in_memory_.insert(start.total);
@@ -68,24 +74,11 @@ void Accumulators::hold(double bytes) {
   walk_.accumulator_bytes = std::max(walk_.accumulator_bytes, held_bytes_);
 }
 
-bool Accumulators::is_walked(loops::Axis axis, loops::Bind bind) const {
-  bool found = false;
-  loops::for_each_stmt(*program_.body, [&](const loops::Stmt& stmt) {
-    const auto* loop = std::get_if<loops::Loop>(&stmt.node);
-    found = found || (loop != nullptr && loop->axis == axis && loop->bind == bind);
-  });
-  return found;
-}
-
 // Of a thread: the axis is walked later, so its loop is looked for in the program.
 double Accumulators::copies_along(loops::Axis axis) const {
-  double copies = 1;
-  loops::for_each_stmt(*program_.body, [&](const loops::Stmt& stmt) {
-    const auto* loop = std::get_if<loops::Loop>(&stmt.node);
-    if (loop != nullptr && loop->axis == axis && loop->bind != loops::Bind::thread)
-      copies = static_cast<double>(index::constant_of(loop->extent).value_or(1));
-  });
-  return copies;
+  const auto loop = program_loops_.find(axis);
+  if (loop == program_loops_.end() || loop->second->bind == loops::Bind::thread) return 1;
+  return static_cast<double>(index::constant_of(loop->second->extent).value_or(1));
 }
 
 void Accumulators::combine(loops::Temp total, std::size_t node) {

@@ -25,7 +25,6 @@ class Accumulators {
 
  private:
   void hold(double bytes);
-  bool is_walked(loops::Axis axis, loops::Bind bind) const;
   double copies_along(loops::Axis axis) const;
   double work_of(loops::Temp total) const;
   double chain_of(loops::Temp total) const;
@@ -37,6 +36,7 @@ class Accumulators {
   const bool has_threads_;
   const double warp_threads_, lanes_, register_bytes_;
   Walk& walk_;
+  std::map<loops::Axis, const loops::Loop*> program_loops_;  // all, also those that are not walked yet
   double held_bytes_ = 0;                   // of those that are alive
   std::map<loops::Temp, double> bytes_of_;  // of these
   std::set<loops::Temp> in_memory_;         // of contractions with more copies than a core has registers

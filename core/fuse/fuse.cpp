@@ -135,17 +135,19 @@ class Fuser {
     }
   }
 
-  // Last, because nothing but other columns is fused with a unit that has totals of columns.
-  void put_columns_beside_rows() {
+  // Tries the pairs that are wanted, those that save most first, until none becomes one. What became one may
+  // do so again.
+  template <class Wanted, class Become>
+  void try_pairs(const Wanted& wanted, const Become& become) {
     bool changed = true;
     for (std::set<std::pair<std::size_t, std::size_t>> tried; changed;) {
       changed = false;
       for (const auto& [pair, refused] : candidates_->all()) {
-        const bool more = has_columns(units_[pair.first]) != has_columns(units_[pair.second]);
-        if (!more && (!refused || refused->reason != Reason::mixed_order)) continue;
-        if (units_.has_between(pair.first, pair.second) || !tried.insert({pair.first, pair.second}).second)
+        if (!wanted(pair, refused) || units_.has_between(pair.first, pair.second) ||
+            !tried.insert({pair.first, pair.second}).second)
           continue;
-        changed = put_columns_beside_rows(pair, refused);
+        ++attempts_;
+        changed = become(pair, refused);
         if (!changed) continue;
         std::erase_if(tried, [&](const auto& other) {
           return other.first == pair.first || other.second == pair.first;
@@ -154,38 +156,37 @@ class Fuser {
       }
     }
   }
-  bool put_columns_beside_rows(const Candidate& pair, const std::optional<Candidates::Refused>& refused) {
-    ++attempts_;
-    Combined one = in_one_pass(units_.around(), pair.first, pair.second, names_);
-    if (one.unit) {
-      if (auto slower = clearly_slower({units_.around(), pair.first, pair.second}, one.unit->nest))
-        one = Combined{std::nullopt, slower->reason, std::move(slower->words)};
-    }
-    if (!one.unit && refused) one.words = cat(refused->words, "; ", one.words);
-    return try_to_fuse(pair, std::move(one));
+
+  // Last, because nothing but other columns is fused with a unit that has totals of columns.
+  void put_columns_beside_rows() {
+    std::set<std::size_t> slots;  // of units that have such totals
+    const auto wanted = [&](const Candidate& pair, const auto& refused) {
+      return slots.contains(pair.first) != slots.contains(pair.second) ||
+             (refused && refused->reason == Reason::mixed_order);
+    };
+    try_pairs(wanted, [&](const Candidate& pair, const auto& refused) {
+      Combined one = in_one_pass(units_.around(), pair.first, pair.second, names_);
+      if (one.unit) {
+        if (auto slower = clearly_slower({units_.around(), pair.first, pair.second}, one.unit->nest))
+          one = Combined{std::nullopt, slower->reason, std::move(slower->words)};
+      }
+      if (!one.unit && refused) one.words = cat(refused->words, "; ", one.words);
+      const bool is_one = try_to_fuse(pair, std::move(one));
+      if (is_one) slots.insert(pair.first);
+      return is_one;
+    });
   }
 
   // Of neighbours that no loops can be found for. What became one may be a part again.
   void make_parts() {
     if (!units_.around().limits.seconds_in_parts) return;
-    bool changed = true;
-    for (std::set<std::pair<std::size_t, std::size_t>> tried; changed;) {
-      changed = false;
-      for (const auto& [pair, refused] : candidates_->all()) {
-        if (units_.has_between(pair.first, pair.second) || !tried.insert({pair.first, pair.second}).second)
-          continue;
-        ++attempts_;
-        Combined one = in_parts(units_.around(), pair.first, pair.second, names_);
-        if (refused) one.reason = refused->reason;
-        if (refused) one.words = cat(refused->words, "; ", one.words);
-        changed = try_to_fuse(pair, std::move(one), is_large_flow(pair));
-        if (!changed) continue;
-        std::erase_if(tried, [&](const auto& other) {
-          return other.first == pair.first || other.second == pair.first;
-        });
-        break;
-      }
-    }
+    const auto any = [](const Candidate&, const auto&) { return true; };
+    try_pairs(any, [&](const Candidate& pair, const auto& refused) {
+      Combined one = in_parts(units_.around(), pair.first, pair.second, names_);
+      if (refused) one.reason = refused->reason;
+      if (refused) one.words = cat(refused->words, "; ", one.words);
+      return try_to_fuse(pair, std::move(one), is_large_flow(pair));
+    });
   }
 
   std::vector<Refusal> explain() const {

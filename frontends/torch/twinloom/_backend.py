@@ -210,9 +210,7 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
                         nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))
     copy_together(gm.graph, inside)
     symbol_nodes = _symbol_nodes(gm.graph)
-    if is_backward:
-        donate(gm.graph, calls, donated_placeholders(gm.graph))
-    donate(gm.graph, calls, products(gm.graph))
+    donate(gm.graph, calls, [*(donated_placeholders(gm.graph) if is_backward else ()), *products(gm.graph)])
     subgraphs = _install(gm, calls, settings, device, symbol_nodes, compiled)
     splice(gm.graph, calls, Expected(gm, {node for part in calls for node in part.written}))
     _wait_late(gm.graph)

@@ -10,7 +10,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ._partition import PRODUCTS, is_view, packet
+from ._partition import PRODUCTS, is_attention, is_view, packet
 from ._splice import Part, in_order
 
 
@@ -30,7 +30,7 @@ def donated_placeholders(graph):
 def _is_product(node):
     """Whether each call makes new memory for all that it gives."""
     return (node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload)
-            and (packet(node) in PRODUCTS or "scaled_dot_product" in node.target._schema.name) and _leaves_memory_alone(node))
+            and (packet(node) in PRODUCTS or is_attention(node)) and _leaves_memory_alone(node))
 
 
 def products(graph):

@@ -41,6 +41,10 @@ def packet(node):
     return getattr(node.target, "overloadpacket", node.target)
 
 
+def is_attention(node):
+    return "scaled_dot_product" in node.target._schema.name
+
+
 def is_view(node):
     if node.target is operator.getitem:
         return is_view(node.args[0])
@@ -90,7 +94,7 @@ def why_left(node, device, products):
         return "a product of matrices, or a convolution"
     if device.type == "cuda" and not products and _sorts_long_rows(node):
         return "a sort of long rows of 64 bits"
-    if "scaled_dot_product" in node.target._schema.name:
+    if is_attention(node):
         return "attention"
     if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
         return "draws random numbers, or has none of its own"
