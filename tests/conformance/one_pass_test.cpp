@@ -119,6 +119,10 @@ class Norms {
     builder_.output(graph::amax(y * x, {-1}));
     builder_.output(random_.chance(50) ? graph::sum(x * y, rows()) : graph::amax(x, rows()));
     if (random_.chance(50)) builder_.output(graph::exp(graph::sum(graph::sin(x), rows())));
+    if (!random_.chance(30)) return;
+    const Tensor middle =
+        graph::realize(graph::sum(x, rows(), true)) * 0.01;  // other columns need these totals
+    builder_.output(graph::sum((x - middle) * y, rows()));
   }
 
   Random random_;
