@@ -115,17 +115,21 @@ Nest without_lets(const Nest& nest) {
       add(write_out(from));
     }
   };
+  const auto all_of = [&](const std::vector<Ref<Stmt>>& stmts) {
+    std::vector<Ref<Stmt>> written;
+    for (const Ref<Stmt>& from : stmts)
+      keep(from, [&](Ref<Stmt> stmt) { written.push_back(std::move(stmt)); });
+    return written;
+  };
   Nest result{nest.common, {}};
   for (const Item& item : nest.items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      Sibling copy{sibling->loops, {}};
-      for (const Ref<Stmt>& inner : sibling->inner)
-        keep(inner, [&](Ref<Stmt> stmt) { copy.inner.push_back(std::move(stmt)); });
-      result.items.emplace_back(std::move(copy));
-    } else {
+    if (const auto* sibling = std::get_if<Sibling>(&item))
+      result.items.emplace_back(Sibling{sibling->loops, all_of(sibling->inner)});
+    else
       keep(std::get<Ref<Stmt>>(item), [&](Ref<Stmt> stmt) { result.items.emplace_back(std::move(stmt)); });
-    }
   }
+  if (nest.columns)
+    result.columns = Columns{nest.columns->totals, nest.columns->loop, all_of(nest.columns->inner)};
   return result;
 }
 

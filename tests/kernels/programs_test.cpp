@@ -120,6 +120,27 @@ TEST(OnePassForAGpu, IsMadeWhereItPays) {
   EXPECT_EQ(traffic_of(*variant, {}).front().bytes, 4 * MATRIX + VECTORS);
 }
 
+// Sums of products are asked of a library, which has none of these: those of rows and columns, and the
+// backward pass of a norm with the gradient of the bias before it.
+TEST(OnePassForAGpu, IsMadeBesideALibraryToo) {
+  const auto made = [](bool norm, double library_rate) {
+    graph::Builder builder;
+    const auto matrix = [&](const char* name) { return builder.input(name, ops::DType::f32, {32768, 1024}); };
+    const graph::Tensor x = matrix("x"), gradient = matrix("gradient");
+    const graph::Tensor rows = sum(gradient * x, {1}, /*keep=*/true), back = gradient - x * rows;
+    builder.output(sum(gradient * x, {0}));
+    builder.output(norm ? back : rows);
+    if (norm) builder.output(sum(back, {0}));
+    machine::Machine machine = machine::h200();
+    machine.library_rate = library_rate;
+    const auto variant = pipeline::make_variant(builder.take(), {}, *interpreter_of_programs(machine),
+                                                {.mode = pipeline::Mode::fused});
+    EXPECT_EQ(variant->groups.size(), 1U);
+    return loops::print(variant->steps.front().program);
+  };
+  for (const bool norm : {false, true}) EXPECT_EQ(made(norm, 4e11), made(norm, 0));
+}
+
 // Memory that an estimate says the first kernel moves, and how many there are.
 std::pair<double, std::size_t> memory_of_variance(const graph::Shape& shape, const graph::Axes& axes,
                                                   pipeline::Mode mode) {

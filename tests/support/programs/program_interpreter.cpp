@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/loops/epilogue.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::tests {
@@ -81,6 +82,9 @@ class ProgramInterpreter final : public runtime::Backend {
   std::string name() const override { return "programs"; }
   std::string describe() const override { return "interprets scheduled programs"; }
   const machine::Machine& machine() const override { return machine_; }
+  bool has_library_for(const loops::Program& nest) const override {
+    return machine_.library_rate > 0 && loops::contraction_call_of(nest).has_value();
+  }
   runtime::Built build(const loops::Program& program) const override {
     if (look_) look_(program);
     return {std::make_unique<const Interpreted>(program), {}, 0};
