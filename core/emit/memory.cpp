@@ -108,6 +108,15 @@ bool Values::is_walked(loops::Buffer buffer, const Along& run, const Mask& mask)
   return is_own(buffer) && are_together(run, mask);
 }
 
+// Elements of an array in registers from the known first of neighbours on, where it has fewer than lanes: an
+// access of all of them, which never happens, would have it lie in memory.
+std::optional<std::int64_t> Values::fewer_in_registers(loops::Buffer buffer, const Along& run) const {
+  const auto from = index::constant_of(run.rest), count = index::constant_of(info(buffer).count);
+  const bool known = run.kind == Along::Kind::linear && index::constant_of(run.stride) == 1 && from && count;
+  if (!is_own(buffer) || !known || *count - *from >= indices_.lanes()) return std::nullopt;
+  return *count - *from;
+}
+
 void Values::load_ahead(const loops::Load& given) {
   const loops::BufferInfo& of = info(given.buffer);
   if (of.written || of.local) return;
@@ -171,6 +180,8 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
   if (stride && mask.kind != Mask::Kind::lanes) {
     const std::string active = cat(", ", indices_.as_count(mask), ", ", otherwise, ")");
+    if (const auto size = fewer_in_registers(load.buffer, run))
+      return cat("load_first_of<", indices_.lanes(), ", ", *size, ">(", first, active);
     if (stride == 1) return cat("load_first", count, first, active);
     if (dialect_.loads_every(*stride, indices_.lanes()))
       return cat("load_every_first<", indices_.lanes(), ", ", *stride, ">(", first, active);
@@ -253,6 +264,8 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
                value, ")");
   if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
+  if (const auto size = fewer_in_registers(store.buffer, run); size && mask.kind != Mask::Kind::lanes)
+    return cat("store_first_of<", *size, ">(", first, ", ", indices_.as_count(mask), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
   if (plain && stride == 1 && dialect_.has_vectors())

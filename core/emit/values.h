@@ -124,6 +124,7 @@ class Values {
   std::string lanes_load(const loops::Load& load, const Along& run, const Mask& mask);
   bool are_together(const Along& run, const Mask& mask) const;
   bool is_walked(loops::Buffer buffer, const Along& run, const Mask& mask) const;
+  std::optional<std::int64_t> fewer_in_registers(loops::Buffer buffer, const Along& run) const;
   bool is_filled(loops::Buffer buffer, const Along& run, const Mask& mask) const;
   std::string memory_literal(const loops::Literal& literal) const;
   std::string pointer(loops::Buffer buffer, const index::Expr& offset);

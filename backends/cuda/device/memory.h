@@ -170,6 +170,13 @@ TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of o
   return load_each_where<count>(
       pointer, [](int i) { return i; }, [=](int i) { return i < active; }, otherwise);
 }
+// Of an array in registers, which has so many elements from there on.
+template <int count, i64 size, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_first_of(const Of* array, i64 active, Of otherwise) {
+  return load_each_where<count>(
+      array, [](int i) { return i < size ? i : 0; }, [=](int i) { return i < size && i < active; },
+      otherwise);
+}
 template <int count, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_strided(const Of* pointer, i64 stride) {
   return load_each<count>(pointer, [=](int i) { return i * stride; });
@@ -309,6 +316,11 @@ TWINLOOM_INLINE void atomic_add_run(Of* pointer, Value value) {
 template <class Of>
 TWINLOOM_INLINE void atomic_max_store(Of* pointer, Of value) {
   AtomicMax::put(pointer, value);
+}
+template <i64 size, class Of, class Value>
+TWINLOOM_INLINE void store_first_of(Of* array, i64 active, Value value) {
+  put_each_where<Replace>(
+      array, [](int i) { return i < size ? i : 0; }, [=](int i) { return i < size && i < active; }, value);
 }
 template <class Of, class Value>
 TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
