@@ -89,6 +89,7 @@ void Accumulators::combine(loops::Temp total, std::size_t node) {
     return;
   }
   here.chain += chain_of(total);
+  here.accumulator_bytes = std::max(here.accumulator_bytes, held_bytes_);
   const auto start = started_.find(total);
   here.chain_start = start == started_.end() ? 0 : start->second;
 }

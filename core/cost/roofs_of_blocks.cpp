@@ -26,6 +26,8 @@ double lanes_at(const Walk& walk, std::size_t node) {
   return 1;
 }
 
+constexpr double REGISTER_BYTES = 4;
+
 // Elements that a thread loads at a node, of all lanes of a vector.
 double loaded_lanes(const Walk& walk, std::size_t node) {
   double loads = 0;
@@ -33,12 +35,41 @@ double loaded_lanes(const Walk& walk, std::size_t node) {
   return lanes_at(walk, node) * loads;
 }
 
+// Iterations that are written out around a node, whose loads the compiler brings together.
+double written_out(const Walk& walk, std::size_t node) {
+  double iterations = 1;
+  for (; walk.nodes[node].loop; node = walk.nodes[node].parent) {
+    const Loop& loop = walk.loops[*walk.nodes[node].loop];
+    if (loop.bind == Bind::serial || loop.bind == Bind::block) break;
+    if (loop.bind == Bind::unroll) iterations *= loop.extent;
+  }
+  return iterations;
+}
+
+// Registers for what a thread loads at a node in all iterations that are written out, but for what an array
+// of registers takes for the next one.
+double loaded_registers(const Walk& walk, std::size_t node) {
+  double registers = 0;
+  for (const std::size_t number : walk.nodes[node].accesses) {
+    const Access& access = walk.accesses[number];
+    if (access.store || access.place == loops::Place::registers || access.of_next) continue;
+    const auto moves = [&](Bind bind) {
+      return std::ranges::any_of(access.steps,
+                                 [&](const Step& step) { return walk.loops[step.loop].bind == bind; });
+    };
+    const double lanes = moves(Bind::vector) ? lanes_at(walk, node) : 1;
+    registers += std::ceil(lanes * access.bytes / REGISTER_BYTES) *
+                 (moves(Bind::unroll) ? written_out(walk, node) : 1);
+  }
+  return registers;
+}
+
 // Registers that the values of a thread want, and that it may have.
 double wanted_registers(const Walk& walk) {
-  double lanes = 0;
+  double most = walk.accumulator_bytes / REGISTER_BYTES;
   for (std::size_t node = 0; node < walk.nodes.size(); ++node)
-    lanes = std::max(lanes, loaded_lanes(walk, node));
-  return OWN_REGISTERS + (walk.accumulator_bytes + walk.array_bytes) / 4 + lanes;
+    most = std::max(most, walk.nodes[node].accumulator_bytes / REGISTER_BYTES + loaded_registers(walk, node));
+  return OWN_REGISTERS + walk.array_bytes / REGISTER_BYTES + most;
 }
 // The blocks of a task: one, or a cluster.
 struct Shape {

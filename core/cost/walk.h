@@ -59,6 +59,7 @@ struct Node {  // one loop with what stands in it, or the whole program
   int barriers = 0,
       exchanges = 0;            // of threads: barriers of the block, and registers passed to other threads
   double chain = 0;             // combinations that wait for one another
+  double accumulator_bytes = 0;  // of accumulators of a thread that are alive when one of its own is combined
   std::size_t chain_start = 0;  // of Walk::nodes: in which they begin again
 };
 

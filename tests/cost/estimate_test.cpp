@@ -272,6 +272,24 @@ TEST(Estimate, WhatHasNoRegisterPassesThroughTheCache) {
   EXPECT_GT(passes(1024, 64), 1.05 * passes(512, 128));
 }
 
+// What iterations that are written out load is on its way together, in words of which a vector of 16-bit
+// elements fills half as many; accumulators count while they are alive.
+TEST(Estimate, LoadsOfWrittenOutIterationsHaveRegisters) {
+  const auto registers = [](std::string_view type, std::string_view loop, int rows) {
+    return on_h200(cat("program p(x: ", type,
+                       "[262144], y: written f32[16384]) { for b < 128 block { for t < 64 "
+                       "thread { for v < 2 vector { start t0: sum f32 for r < ",
+                       rows, loop,
+                       " { merge t0 (f32(x[128*b + "
+                       "2*t + v + 16384*r])) } y[128*b + 2*t + v] = t0 } } } }"))
+        .registers;
+  };
+  const double few = registers("f32", " unroll", 2);
+  EXPECT_NEAR(registers("f32", " unroll", 16) - few, 2 * 14, 8);
+  EXPECT_NEAR(registers("bf16", " unroll", 16) - few, 14 - 2, 8);
+  EXPECT_EQ(registers("f32", "", 16), registers("f32", "", 2));
+}
+
 // On an H100 and an H200 copies whose stores lie apart took the time of 64 bytes an element, whatever its
 // size, also where the block's other warps stored the rest of each sector; a buffer that the cache holds does
 // not.
