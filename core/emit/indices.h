@@ -46,6 +46,7 @@ struct Mask {
   };
   Kind kind = Kind::always;
   std::string text;
+  std::int64_t least = 0, most = INT64_MAX;  // of `first`, as far as is known
 };
 
 // How an offset runs along the vector axis: rest + stride * lane, or a vector of places.
@@ -135,6 +136,7 @@ class Indices {
  private:
   struct Conjuncts {
     std::vector<std::string> uniform, counts, lanes;
+    std::int64_t least = INT64_MAX, most = INT64_MAX;  // that all counts let take part
   };
   const Bound& bound(index::Symbol symbol) const;
   bool varies(const index::Expr& expr) const;

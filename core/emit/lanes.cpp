@@ -147,7 +147,11 @@ void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
     add_conjunct({0, run.rest}, conjuncts);
   } else if (run.kind == Along::Kind::linear && stride && *stride < 0 && *stride > INT64_MIN / lanes()) {
     if (facts_.proves_less(-*stride * (lanes() - 1), run.rest)) return;
-    conjuncts.counts.push_back(name(index::ceil_div(run.rest, Expr(-*stride))));
+    const Expr count = index::ceil_div(run.rest, Expr(-*stride));
+    const index::Range range = facts_.range(count);
+    conjuncts.counts.push_back(name(count));
+    conjuncts.least = std::min(conjuncts.least, std::max<std::int64_t>(range.low.value_or(0), 0));
+    conjuncts.most = std::min(conjuncts.most, std::max<std::int64_t>(range.high.value_or(INT64_MAX), 0));
   } else if (run.kind == Along::Kind::linear && stride && *stride > 0 && dialect_.has_vectors()) {
     if (facts_.proves_less(0, run.rest)) return;
     const std::string passed = name(index::floor_div(-run.rest, Expr(*stride)) + 1);
@@ -174,9 +178,10 @@ Mask Indices::joined(const Conjuncts& conjuncts) {
   if (!all.empty()) count = cat(all, " ? ", count.empty() ? cat("i64(", lanes(), ")") : count, " : i64(0)");
   if (!count.empty() && (conjuncts.counts.empty() || count != conjuncts.counts.front()))
     count = scopes_.named(scopes_.level(), "n", dialect_.type(ops::DType::i64, 1), count);
-  if (conjuncts.lanes.empty()) return {Mask::Kind::first, count};
+  const Mask first{Mask::Kind::first, count, all.empty() ? conjuncts.least : 0, conjuncts.most};
+  if (conjuncts.lanes.empty()) return first;
   std::string mask = join(conjuncts.lanes, " & ", itself);
-  if (!count.empty()) mask += cat(" & ", as_lanes({Mask::Kind::first, count}));
+  if (!count.empty()) mask += cat(" & ", as_lanes(first));
   if (conjuncts.lanes.size() + (count.empty() ? 0u : 1u) > 1)
     mask = named_mask(scopes_.level(), lanes(), mask);
   return {Mask::Kind::lanes, mask};
@@ -209,7 +214,12 @@ std::string Indices::as_count(const Mask& mask) {
 
 std::string Indices::as_lanes(const Mask& mask) {
   if (mask.kind == Mask::Kind::lanes) return mask.text;
-  return named_mask(scopes_.level(), lanes(), cat("first_lanes<", lanes(), ">(", as_count(mask), ")"),
+  const bool known =
+      mask.kind == Mask::Kind::first && vectors_.apart(lanes()) && (mask.least > 0 || mask.most < lanes());
+  const std::string bounds = known ? cat(", ", std::min<std::int64_t>(mask.least, lanes()), ", ",
+                                         std::min<std::int64_t>(mask.most, lanes()))
+                                   : "";
+  return named_mask(scopes_.level(), lanes(), cat("first_lanes<", lanes(), bounds, ">(", as_count(mask), ")"),
                     Written::whole);
 }
 

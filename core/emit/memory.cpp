@@ -181,7 +181,8 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   if (stride && mask.kind != Mask::Kind::lanes) {
     const std::string active = cat(", ", indices_.as_count(mask), ", ", otherwise, ")");
     if (const auto size = fewer_in_registers(load.buffer, run))
-      return cat("load_first_of<", indices_.lanes(), ", ", *size, ">(", first, active);
+      return cat("load_first_of<", indices_.lanes(), ", ", std::min(mask.least, *size), ", ", *size, ">(",
+                 first, active);
     if (stride == 1) return cat("load_first", count, first, active);
     if (dialect_.loads_every(*stride, indices_.lanes()))
       return cat("load_every_first<", indices_.lanes(), ", ", *stride, ">(", first, active);
@@ -265,7 +266,8 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (const auto size = fewer_in_registers(store.buffer, run); size && mask.kind != Mask::Kind::lanes)
-    return cat("store_first_of<", *size, ">(", first, ", ", indices_.as_count(mask), ", ", value, ")");
+    return cat("store_first_of<", std::min(mask.least, *size), ", ", *size, ">(", first, ", ",
+               indices_.as_count(mask), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
   if (plain && stride == 1 && dialect_.has_vectors())

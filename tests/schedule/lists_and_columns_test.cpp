@@ -46,7 +46,7 @@ TEST(Lists, EstimatesAreOfUsualLists) {
     return std::ranges::find(estimate.roofs, level, &cost::Roof::name)->amount;
   };
   EXPECT_LT(bytes("L2"), 1.5 * bytes("memory"));
-  EXPECT_LT(estimate.registers, 128);
+  EXPECT_LE(estimate.registers, 128);
 }
 
 // A search that only estimates lead finds no schedule of one warp a block.

@@ -122,15 +122,17 @@ TWINLOOM_INLINE void store_reversed(Of* pointer, Value value) {
   store(pointer - (lanes<Value> - 1), reversed(value));
 }
 
-// Masks. A count of lanes may be negative or larger than there are lanes.
-template <int count>
+// Masks. A count of lanes may be negative or larger than there are lanes. Of lanes that are inside for every
+// count, or for none, nothing is asked: a thread has seven predicates, and loads wait for each other where
+// they share one.
+template <int count, int fewest = 0, int most = count>
 TWINLOOM_INLINE Vector<bool, count> first_lanes(i64 active) {
   if constexpr (count == 1) {
     return active > 0;
   } else {
     const int some = int(least(greatest(active, 0), count));  // comparisons of 32 bits
     Vector<bool, count> mask;
-    TWINLOOM_LANES((count), (mask[i] = i < some))
+    TWINLOOM_LANES((count), (mask[i] = i < fewest || (i < most && i < some)))
     return mask;
   }
 }
@@ -170,11 +172,11 @@ TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of o
   return load_each_where<count>(
       pointer, [](int i) { return i; }, [=](int i) { return i < active; }, otherwise);
 }
-// Of an array in registers, which has so many elements from there on.
-template <int count, i64 size, class Of>
+// Of an array in registers, which has `size` elements from there on: fewer than there are lanes.
+template <int count, int fewest, int size, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_first_of(const Of* array, i64 active, Of otherwise) {
   return load_each_where<count>(
-      array, [](int i) { return i < size ? i : 0; }, [=](int i) { return i < size && i < active; },
+      array, [](int i) { return i < size ? i : 0; }, lane_of(first_lanes<count, fewest, size>(active)),
       otherwise);
 }
 template <int count, class Of>
@@ -317,10 +319,11 @@ template <class Of>
 TWINLOOM_INLINE void atomic_max_store(Of* pointer, Of value) {
   AtomicMax::put(pointer, value);
 }
-template <i64 size, class Of, class Value>
+template <int fewest, int size, class Of, class Value>
 TWINLOOM_INLINE void store_first_of(Of* array, i64 active, Value value) {
   put_each_where<Replace>(
-      array, [](int i) { return i < size ? i : 0; }, [=](int i) { return i < size && i < active; }, value);
+      array, [](int i) { return i < size ? i : 0; }, lane_of(first_lanes<lanes<Value>, fewest, size>(active)),
+      value);
 }
 template <class Of, class Value>
 TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
