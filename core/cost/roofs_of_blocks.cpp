@@ -27,6 +27,7 @@ double lanes_at(const Walk& walk, std::size_t node) {
 }
 
 constexpr double REGISTER_BYTES = 4;
+constexpr double PREDICATES = 7;  // of a thread: so many loads that may be outside of a mask are on their way
 
 // Elements that a thread loads at a node, of all lanes of a vector.
 double loaded_lanes(const Walk& walk, std::size_t node) {
@@ -58,8 +59,9 @@ double loaded_registers(const Walk& walk, std::size_t node) {
                                  [&](const Step& step) { return walk.loops[step.loop].bind == bind; });
     };
     const double lanes = moves(Bind::vector) ? lanes_at(walk, node) : 1;
+    const double iterations = moves(Bind::unroll) ? written_out(walk, node) : 1;
     registers += std::ceil(lanes * access.bytes / REGISTER_BYTES) *
-                 (moves(Bind::unroll) ? written_out(walk, node) : 1);
+                 (access.share < 1 ? std::min(iterations, PREDICATES) : iterations);
   }
   return registers;
 }

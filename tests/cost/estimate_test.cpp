@@ -275,19 +275,23 @@ TEST(Estimate, WhatHasNoRegisterPassesThroughTheCache) {
 // What iterations that are written out load is on its way together, in words of which a vector of 16-bit
 // elements fills half as many; accumulators count while they are alive.
 TEST(Estimate, LoadsOfWrittenOutIterationsHaveRegisters) {
-  const auto registers = [](std::string_view type, std::string_view loop, int rows) {
+  const auto registers = [](std::string_view type, std::string_view loop, int rows,
+                            std::string_view mask = "") {
+    const std::string_view load = "x[128*b + 2*t + v + 16384*r]";
+    const std::string value =
+        mask.empty() ? std::string(load) : cat("(", load, mask, " else 0x0p+0: ", type, ")");
     return on_h200(cat("program p(x: ", type,
-                       "[262144], y: written f32[16384]) { for b < 128 block { for t < 64 "
-                       "thread { for v < 2 vector { start t0: sum f32 for r < ",
-                       rows, loop,
-                       " { merge t0 (f32(x[128*b + "
-                       "2*t + v + 16384*r])) } y[128*b + 2*t + v] = t0 } } } }"))
+                       "[262144], y: written f32[16384]) { for b < 128 block { for t < 64 thread { ",
+                       "for v < 2 vector { start t0: sum f32 for r < ", rows, loop, " { merge t0 (f32(",
+                       value, ")) } y[128*b + 2*t + v] = t0 } } } }"))
         .registers;
   };
   const double few = registers("f32", " unroll", 2);
   EXPECT_NEAR(registers("f32", " unroll", 16) - few, 2 * 14, 8);
   EXPECT_NEAR(registers("bf16", " unroll", 16) - few, 14 - 2, 8);
   EXPECT_EQ(registers("f32", "", 16), registers("f32", "", 2));
+  EXPECT_NEAR(registers("f32", " unroll", 16, " if 3*r + b < 170") - few, 2 * 5, 8)
+      << "each load inside of a mask holds one of seven predicates";
 }
 
 // On an H100 and an H200 copies whose stores lie apart took the time of 64 bytes an element, whatever its
