@@ -29,6 +29,9 @@ extern "C" __global__ void loads(const Arguments* arguments, i64 n) {
   v = maximum(v, load_strided_where<LANES>(a, n, mask, OF(2)));
   v = maximum(v, gather<LANES>(a, places));
   v = maximum(v, gather_where<LANES>(a, places, mask, OF(3)));
+  OF row[3];
+  store_first_of<1, 3>(row, n, v);
+  v = where(first_lanes<LANES, 1, 3>(n), load_first_of<LANES, 1, 3>(row, n, OF(4)), v);
   store(out, v);
 }
 extern "C" __global__ void stores(const Arguments* arguments, i64 n) {
