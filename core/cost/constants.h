@@ -48,7 +48,8 @@ constexpr double FAR = 1 << 20;     // bytes between places of which only the ru
 constexpr double BANK_BYTES = 4;    // of shared memory
 constexpr double BANKS = 32;
 constexpr double OWN_REGISTERS = 21;  // of a thread, for addresses and counters
-constexpr double LEAST_REGISTERS = 16, MOST_REGISTERS = 255;
+constexpr double LEAST_REGISTERS = 16, MOST_REGISTERS = 255, REGISTER_BYTES = 4;
+constexpr double PREDICATES = 7;  // of a thread: so many loads inside of masks are on their way together
 constexpr double EXCHANGED_BYTES =
     16;  // of shared memory, of each thread: a pair of 64 bits on its way to others
 constexpr double RESERVED_BYTES = 1024;  // of shared memory, of each block

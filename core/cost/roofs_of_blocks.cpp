@@ -26,9 +26,6 @@ double lanes_at(const Walk& walk, std::size_t node) {
   return 1;
 }
 
-constexpr double REGISTER_BYTES = 4;
-constexpr double PREDICATES = 7;  // of a thread: so many loads that may be outside of a mask are on their way
-
 // Elements that a thread loads at a node, of all lanes of a vector.
 double loaded_lanes(const Walk& walk, std::size_t node) {
   double loads = 0;
