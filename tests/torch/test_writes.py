@@ -147,6 +147,11 @@ def test_statistics_are_written_by_the_subgraphs_that_compute_them(training):
     assert calls["aten::_foreach_add_"] == 1
 
 
+def test_the_call_that_counts_is_named_as_a_function():
+    said = str(twinloom.explain(Norms(), drawn(2, 3, 8, 8)))
+    assert "torch._foreach_add_" in said and " at 0x" not in said
+
+
 @torch.no_grad()
 def test_what_no_subgraph_may_write_is_copied_in_one_call():
     def late(states, x, w):

@@ -1,6 +1,7 @@
 """The backend of torch.compile: what AOTAutograd traces is cut, its subgraphs are compiled, the rest stays as it is."""
 import dataclasses
 import functools
+import inspect
 import operator
 import typing
 
@@ -104,6 +105,11 @@ def works(node):
     return node.target is not operator.getitem and not isinstance(node.meta.get("val"), py_sym_types)
 
 
+def _name_of(target):
+    """An operator's overload, or a function where it is found."""
+    return f"{target.__module__ or 'torch'}.{target.__name__}" if inspect.isroutine(target) else str(target)
+
+
 def device_of(graph):
     """Of the graph's tensors, a GPU before the CPU."""
     found = {one.device for node in graph.nodes for one in [node.meta.get("val")] if isinstance(one, torch.Tensor)}
@@ -205,7 +211,7 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
     count_together(gm.graph)
     parts = cut(gm, device, settings.products)
     calls, inside = write_inside(gm.graph, [Part(nodes) for nodes in parts.partitions])
-    compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items()
+    compiled = Compiled(left=[Left(_name_of(node.target), why, place_of(node)) for node, why in parts.left.items()
                               if works(node) and node not in inside],
                         nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))
     copy_together(gm.graph, inside)
