@@ -9,6 +9,7 @@
 #include "core/fuse/epilogue.h"
 #include "core/fuse/forward.h"
 #include "core/fuse/items.h"
+#include "core/fuse/places.h"
 #include "core/fuse/siblings.h"
 #include "core/fuse/times.h"
 #include "core/index/simplify.h"
@@ -24,14 +25,6 @@ using lower::ValueId;
 namespace {
 
 constexpr std::string_view ADDS_IN_MEMORY = "what adds to elements in memory is a kernel of its own";
-
-// In ascending order, as text: the same for the same loops in any order.
-std::vector<std::string> extents_of(const std::vector<NestLoop>& loops) {
-  std::vector<std::string> all;
-  for (const NestLoop& loop : loops) all.push_back(index::print(loop.extent));
-  std::ranges::sort(all);
-  return all;
-}
 
 // Whether some loop ends where only the run knows: nobody can say that it reads few.
 bool walks_lists(const Nest& nest) {
@@ -268,10 +261,10 @@ class Combiner {
 
   // The frame.
   Combined with_frame() {
-    const std::vector<std::pair<index::Expr, index::Expr>> pairs = places_in_common();
-    if (pairs.empty()) return refuse(Reason::no_gain, "the two touch no element in common");
+    const Places places = common_places();
+    if (places.empty()) return refuse(Reason::no_gain, "the two touch no element in common");
     std::optional<Combined> refusal;
-    for (const auto& [first_offset, second_offset] : pairs) {
+    for (const auto& [first_offset, second_offset] : places) {
       const Side first = first_, second = second_;
       Combined combined = at_places(first_offset, second_offset);
       if (combined.unit) return combined;
@@ -282,25 +275,14 @@ class Combiner {
     return std::move(*refusal);
   }
 
-  // Offsets of one buffer on both sides that may be the same element: of what flows, else of what is shared.
-  std::vector<std::pair<index::Expr, index::Expr>> places_in_common() const {
-    std::vector<std::pair<index::Expr, index::Expr>> pairs;
-    const auto add = [&](const index::Expr& a, const index::Expr& b) {
-      const std::pair pair(a, b);
-      if (pairs.size() < around_.limits.most_places && std::ranges::find(pairs, pair) == pairs.end())
-        pairs.push_back(pair);
-    };
-    const std::vector<Load> second_loads = loads_in(second_.draft.nest);
-    for (const Stored& stored : stores_of(first_.draft.nest)) {
-      if (!flows_.contains(stored.store->buffer)) continue;
-      for (const Load& load : second_loads)
-        if (load.buffer == stored.store->buffer) add(stored.store->offset, load.offset);
-    }
-    if (!flows_.empty()) return pairs;
-    for (const Load& a : loads_in(first_.draft.nest))
-      for (const Load& b : second_loads)
-        if (a.buffer == b.buffer && shared_.contains(a.buffer)) add(a.offset, b.offset);
-    return pairs;
+  Places common_places() const {
+    return places_in_common(first_.draft.nest, second_.draft.nest, flows_.empty() ? shared_ : flows_,
+                            !flows_.empty(), around_.limits.most_places);
+  }
+
+  Combined no_frame(bool needs_several) const {
+    auto [reason, words] = why_no_frame(first_.draft.nest, second_.draft.nest, needs_several, typical());
+    return refuse(reason, std::move(words));
   }
 
   Combined at_places(const index::Expr& first_offset, const index::Expr& second_offset) {
@@ -309,78 +291,21 @@ class Combiner {
     Alignment alignment = align(first_, first_reach, second_, second_reach, names_);
     const bool first_fixed = !is_elementwise(first_.draft.nest),
                second_fixed = !is_elementwise(second_.draft.nest);
-    if (flows_.empty()) match_the_rest(alignment);
+    if (flows_.empty()) match_the_rest(first_.draft.nest, second_.draft.nest, common_places(), alignment);
     const std::vector<NestLoop> first_left = axes_not_in(first_.draft.nest.common, alignment.second_by_first);
     const std::vector<NestLoop> second_left =
         axes_not_in(second_.draft.nest.common, alignment.first_by_second);
     const bool fits = (first_left.empty() || !first_fixed) && (second_left.empty() || !second_fixed);
-    if (!fits) return why_no_frame(first_left, second_left);
+    const bool needs_several = !first_left.empty() && second_left.empty();
+    if (!fits) return no_frame(needs_several);
     if (!first_fixed && !second_fixed) {
       const bool one_whole = first_left.empty() || second_left.empty();
       const bool both_whole = first_left.empty() && second_left.empty();
-      if (!(flows_.empty() ? both_whole : one_whole)) return why_no_frame(first_left, second_left);
+      if (!(flows_.empty() ? both_whole : one_whole)) return no_frame(needs_several);
     }
     if (const std::string words = loses_turns(alignment, first_left, second_left); !words.empty())
       return refuse(Reason::parallelism, words);
     return in_frame(alignment, first_left, second_left);
-  }
-
-  // A shared load may not walk every common axis; one axis of equal extent that is left on both sides is the
-  // same, but for rows and columns of a square matrix.
-  void match_the_rest(Alignment& alignment) const {
-    const bool across = sums_across();
-    for (const NestLoop& a : axes_not_in(first_.draft.nest.common, alignment.second_by_first)) {
-      for (const NestLoop& b : axes_not_in(second_.draft.nest.common, alignment.first_by_second)) {
-        if (a.extent != b.extent || (across && walk_apart(a.axis, b.axis))) continue;
-        alignment.second_by_first.emplace(a.axis, b.axis);
-        alignment.first_by_second.emplace(b.axis, a.axis);
-        break;
-      }
-    }
-  }
-
-  // Whether some shared buffer is walked along two of its axes.
-  bool walk_apart(Axis a, Axis b) const {
-    return std::ranges::any_of(places_in_common(), [&](const auto& place) {
-      const auto first = index::constant_scale_in(place.first, a);
-      const auto second = index::constant_scale_in(place.second, b);
-      return first && second && *first != 0 && *second != 0 && *first != *second;
-    });
-  }
-
-  // Whether some total of each side is summed up along all that the other walks in common.
-  bool sums_across() const {
-    const auto has_totals_along = [&](const Nest& nest, const std::vector<NestLoop>& loops) {
-      return std::ranges::any_of(nest.items, [&](const Item& item) {
-        const auto* sibling = std::get_if<Sibling>(&item);
-        return sibling != nullptr && extents_of(sibling->loops) == extents_of(loops) &&
-               std::ranges::any_of(sibling->inner, [](const Ref<Stmt>& stmt) {
-                 return std::holds_alternative<Accumulate>(stmt->node);
-               });
-      });
-    };
-    return has_totals_along(first_.draft.nest, second_.draft.nest.common) &&
-           has_totals_along(second_.draft.nest, first_.draft.nest.common);
-  }
-
-  Combined why_no_frame(const std::vector<NestLoop>& first_left,
-                        const std::vector<NestLoop>& second_left) const {
-    const auto spell = [](const std::vector<NestLoop>& loops) {
-      return cat("[",
-                 twinloom::join(loops, ", ", [](const NestLoop& loop) { return index::print(loop.extent); }),
-                 "]");
-    };
-    const std::vector<NestLoop>&a = first_.draft.nest.common, &b = second_.draft.nest.common;
-    const std::string words = cat("common loops ", spell(a), " and ", spell(b));
-    if (sums_across())
-      return refuse(Reason::mixed_order, cat(words, ": each sums up along what the other walks in common"));
-    if (extents_of(a) == extents_of(b))
-      return refuse(Reason::loop_order, cat(words, " walk the buffer in different orders"));
-    if (typical_turns(a, typical()) == typical_turns(b, typical()))
-      return refuse(Reason::different_place, cat(words, " do not meet the same elements"));
-    if (!first_left.empty() && second_left.empty())
-      return refuse(Reason::broadcast, cat(words, ": one turn of the second needs several of the first"));
-    return refuse(Reason::different_size, cat(words, " run differently often"));
   }
 
   // What used to run in many independent turns must not end up in few.
