@@ -63,11 +63,15 @@ double loaded_registers(const Walk& walk, std::size_t node) {
   return registers;
 }
 
-// Registers that the values of a thread want, and that it may have.
+// Registers that the values of a thread want, and that it may have. Of what is loaded into arrays, which have
+// their own, and of what is only stored one vector is on its way.
 double wanted_registers(const Walk& walk) {
   double most = walk.accumulator_bytes / REGISTER_BYTES;
-  for (std::size_t node = 0; node < walk.nodes.size(); ++node)
-    most = std::max(most, walk.nodes[node].accumulator_bytes / REGISTER_BYTES + loaded_registers(walk, node));
+  for (std::size_t node = 0; node < walk.nodes.size(); ++node) {
+    const double totals = walk.nodes[node].accumulator_bytes / REGISTER_BYTES;
+    const bool is_summed_up = totals > 0 && walk.array_bytes == 0;
+    most = std::max(most, totals + (is_summed_up ? loaded_registers : loaded_lanes)(walk, node));
+  }
   return OWN_REGISTERS + walk.array_bytes / REGISTER_BYTES + most;
 }
 // The blocks of a task: one, or a cluster.
