@@ -63,16 +63,18 @@ double loaded_registers(const Walk& walk, std::size_t node) {
   return registers;
 }
 
-// Registers that the values of a thread want, and that it may have. Of what is loaded into arrays, which have
-// their own, and of what is only stored one vector is on its way.
+// Registers that the values of a thread want, and that it may have. Beside arrays all accumulators count, and
+// one vector of what is loaded, most of which the arrays are of; as one does of what is only stored.
 double wanted_registers(const Walk& walk) {
-  double most = walk.accumulator_bytes / REGISTER_BYTES;
+  const bool has_arrays = walk.array_bytes > 0;
+  double most = walk.accumulator_bytes;
   for (std::size_t node = 0; node < walk.nodes.size(); ++node) {
-    const double totals = walk.nodes[node].accumulator_bytes / REGISTER_BYTES;
-    const bool is_summed_up = totals > 0 && walk.array_bytes == 0;
-    most = std::max(most, totals + (is_summed_up ? loaded_registers : loaded_lanes)(walk, node));
+    const double totals = walk.nodes[node].accumulator_bytes;
+    const bool is_summed_up = totals > 0 && !has_arrays;
+    const double loaded = (is_summed_up ? loaded_registers : loaded_lanes)(walk, node);
+    most = std::max(most, (has_arrays ? walk.accumulator_bytes : totals) + loaded * REGISTER_BYTES);
   }
-  return OWN_REGISTERS + walk.array_bytes / REGISTER_BYTES + most;
+  return OWN_REGISTERS + (walk.array_bytes + most) / REGISTER_BYTES;
 }
 // The blocks of a task: one, or a cluster.
 struct Shape {
