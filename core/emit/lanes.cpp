@@ -214,8 +214,7 @@ std::string Indices::as_count(const Mask& mask) {
 
 std::string Indices::as_lanes(const Mask& mask) {
   if (mask.kind == Mask::Kind::lanes) return mask.text;
-  const bool known =
-      mask.kind == Mask::Kind::first && vectors_.apart(lanes()) && (mask.least > 0 || mask.most < lanes());
+  const bool known = vectors_.apart(lanes()) && (mask.least > 0 || mask.most < lanes());
   const std::string bounds = known ? cat(", ", std::min<std::int64_t>(mask.least, lanes()), ", ",
                                          std::min<std::int64_t>(mask.most, lanes()))
                                    : "";

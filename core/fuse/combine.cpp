@@ -261,7 +261,9 @@ class Combiner {
 
   // The frame.
   Combined with_frame() {
-    const Places places = common_places();
+    const Places places =
+        places_in_common(first_.draft.nest, second_.draft.nest, flows_.empty() ? shared_ : flows_,
+                         /*stored=*/!flows_.empty(), around_.limits.most_places);
     if (places.empty()) return refuse(Reason::no_gain, "the two touch no element in common");
     std::optional<Combined> refusal;
     for (const auto& [first_offset, second_offset] : places) {
@@ -275,11 +277,6 @@ class Combiner {
     return std::move(*refusal);
   }
 
-  Places common_places() const {
-    return places_in_common(first_.draft.nest, second_.draft.nest, flows_.empty() ? shared_ : flows_,
-                            !flows_.empty(), around_.limits.most_places);
-  }
-
   Combined no_frame(bool needs_several) const {
     auto [reason, words] = why_no_frame(first_.draft.nest, second_.draft.nest, needs_several, typical());
     return refuse(reason, std::move(words));
@@ -291,7 +288,8 @@ class Combiner {
     Alignment alignment = align(first_, first_reach, second_, second_reach, names_);
     const bool first_fixed = !is_elementwise(first_.draft.nest),
                second_fixed = !is_elementwise(second_.draft.nest);
-    if (flows_.empty()) match_the_rest(first_.draft.nest, second_.draft.nest, common_places(), alignment);
+    if (flows_.empty())
+      match_the_rest(first_.draft.nest, second_.draft.nest, shared_, around_.limits.most_places, alignment);
     const std::vector<NestLoop> first_left = axes_not_in(first_.draft.nest.common, alignment.second_by_first);
     const std::vector<NestLoop> second_left =
         axes_not_in(second_.draft.nest.common, alignment.first_by_second);

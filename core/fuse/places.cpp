@@ -54,9 +54,9 @@ Places places_in_common(const Nest& first, const Nest& second, const std::set<Bu
   const auto add = [&](Buffer buffer, const index::Expr& offset) {
     if (!buffers.contains(buffer)) return;
     for (const Load& load : second_loads) {
+      if (load.buffer != buffer || places.size() >= most) continue;
       const std::pair place(offset, load.offset);
-      if (load.buffer == buffer && places.size() < most && std::ranges::find(places, place) == places.end())
-        places.push_back(place);
+      if (std::ranges::find(places, place) == places.end()) places.push_back(place);
     }
   };
   if (stored) {
@@ -67,11 +67,13 @@ Places places_in_common(const Nest& first, const Nest& second, const std::set<Bu
   return places;
 }
 
-void match_the_rest(const Nest& first, const Nest& second, const Places& places, Alignment& alignment) {
+void match_the_rest(const Nest& first, const Nest& second, const std::set<Buffer>& shared, std::size_t most,
+                    Alignment& alignment) {
   const bool across = sums_across(first, second);
+  const Places places = across ? places_in_common(first, second, shared, /*stored=*/false, most) : Places();
   for (const NestLoop& a : axes_not_in(first.common, alignment.second_by_first)) {
     for (const NestLoop& b : axes_not_in(second.common, alignment.first_by_second)) {
-      if (a.extent != b.extent || (across && walk_apart(places, a.axis, b.axis))) continue;
+      if (a.extent != b.extent || walk_apart(places, a.axis, b.axis)) continue;
       alignment.second_by_first.emplace(a.axis, b.axis);
       alignment.first_by_second.emplace(b.axis, a.axis);
       break;

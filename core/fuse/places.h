@@ -20,9 +20,9 @@ Places places_in_common(const loops::Nest& first, const loops::Nest& second,
                         const std::set<loops::Buffer>& buffers, bool stored, std::size_t most);
 
 // A shared load may not walk every common axis; one axis of equal extent that is left on both sides is the
-// same, but for rows and columns of a square matrix.
-void match_the_rest(const loops::Nest& first, const loops::Nest& second, const Places& places,
-                    Alignment& alignment);
+// same, but for rows and columns of a square matrix: at most so many places of shared buffers are looked at.
+void match_the_rest(const loops::Nest& first, const loops::Nest& second,
+                    const std::set<loops::Buffer>& shared, std::size_t most, Alignment& alignment);
 
 // Why two nests have no loops in common, in words. `needs_several`: only the first has loops that the second
 // has not.

@@ -141,8 +141,8 @@ TEST(OnePassForAGpu, IsMadeBesideALibraryToo) {
   for (const bool norm : {false, true}) EXPECT_EQ(made(norm, 4e11), made(norm, 0));
 }
 
-// The usual schedule of rows whose length nobody knows keeps few of its loads in registers; were all of them counted,
-// two kernels would seem faster.
+// The usual schedule of rows whose length nobody knows keeps few of its loads in registers; were all of them
+// counted, two kernels would seem faster.
 TEST(RowsForAGpu, OfSymbolicSizesAreNormalisedInOneKernel) {
   graph::Builder builder;
   const index::Expr rows = index::Symbol("m"), columns = index::Symbol("n");
