@@ -198,7 +198,7 @@ int main(int count, char** words) {
   app.add_option("--measured", options.measured, "Tables of earlier runs, in place of measuring");
   app.add_option("--device", options.device, "cpu or cuda:NUMBER");
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
-  app.add_option("--mode", options.mode)->check(CLI::IsMember({"strict", "fused"}));
+  app.add_option("--mode", options.mode)->check(CLI::IsMember({"strict", "fused", "fast"}));
   app.add_option("--candidates", options.candidates, "Other schedules of a nest, at most")
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options.rounds, "That are counted")->check(CLI::PositiveNumber);

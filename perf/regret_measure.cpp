@@ -72,7 +72,7 @@ class Measurement {
  public:
   Measurement(const std::filesystem::path& file, const Device& device, const RegretOptions& options)
       : file_(file), device_(device), options_(options), model_(read_model(file)) {
-    compiled_.mode = options.mode == "strict" ? Mode::strict : Mode::fused;
+    compiled_.mode = pipeline::mode_named(options.mode).value();
     arguments_ = drawn_arguments(model_.graph, model_.strides, device);
     if (const runtime::Space* space = device.backend().space()) flushed_ = measure::flush_buffer(*space);
   }

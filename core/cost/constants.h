@@ -1,6 +1,7 @@
 // What estimates take for granted beyond the facts of machine::Machine: one table. Those of blocks were
-// fitted to 2,269 programs of 119 kernels that `perf/regret` measured on an H200; how, and how well they do
-// on others, stands in perf/results/2026-11-24-breadth.md. Those of vectors were fitted to two thirds of 729
+// fitted to 2,269 programs of 119 kernels that `perf/regret` measured on an H200 (how, and how well they do
+// on others, stands in perf/results/2026-11-24-breadth.md), and again to 5,400 of 358 kernels
+// (perf/results/2026-11-30-h200-estimates.md). Those of vectors were fitted to two thirds of 729
 // programs of 82 nests on a Xeon with AVX-512, by one thread and two: see
 // perf/results/2026-11-25-estimates-cpu.md. For the inside of this room.
 #pragma once
@@ -18,21 +19,21 @@ constexpr int SAMPLE = 64;               // iterations that a mask is tried for:
 constexpr int MOST_BLOCKS_TRIED = 16;    // iterations of the loops around that an extent is the mean of
 constexpr unsigned MOST_DIGITS = 4;  // that one axis is taken apart into where an offset is not linear in it
 constexpr double INTEGER_PRODUCTS = 4;  // of 8 bits that a library sums up while it does one of f32: VNNI
-constexpr double SHARPNESS = 3;  // of roofs: the time is this root of the sum of these powers
+constexpr double SHARPNESS = 2.75;      // of roofs: the time is this root of the sum of these powers
 
 // Of blocks of threads: instructions are slots of a warp, times are cycles of the clock.
-constexpr double ADDRESS = 4;   // slots of a memory access: itself and what its address takes
+constexpr double ADDRESS = 5.5;  // slots of a memory access: itself and what its address takes
 constexpr double EXCHANGE = 3;  // slots of passing a register to another thread: shuffle, select, move
 constexpr double OVERLAP =
-    0.83;                       // cycles of a slot: units that work side by side count as one after the other
-constexpr double PASS = 1.9;    // cycles of a pass of a warp's request through the first cache
+    0.94;                       // cycles of a slot: units that work side by side count as one after the other
+constexpr double PASS = 1.5;    // cycles of a pass of a warp's request through the first cache
 constexpr double CONVERGE = 4;  // slots of a barrier, of each warp
 constexpr double BARRIER = 50;  // cycles that a barrier takes at least
 constexpr double BARRIER_WARP = 2;  // and for each warp that comes to it
 constexpr double EXCHANGED = 14;    // cycles from a register of one thread to that of another
 constexpr double DEPENDENT = 1;     // cycles of a combination that waits for the last, besides its slots
 constexpr double SLOT = 2.5;        // cycles of a slot of a warp that is alone
-constexpr double AHEAD = 8;         // loads of a thread that a serial loop has in flight together
+constexpr double AHEAD = 12;        // loads of a thread that a serial loop has in flight together
 constexpr double SHARED = 16;       // cycles from shared memory to a register
 constexpr double STARTED = 1.05;    // cycles of the whole machine from the start of one block to the next
 constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
@@ -47,6 +48,8 @@ constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it l
 constexpr double FAR = 1 << 20;     // bytes between places of which only the run knows where they are
 constexpr double BANK_BYTES = 4;    // of shared memory
 constexpr double BANKS = 32;
+constexpr double VECTOR_WORDS = 4;    // of a thread's widest access
+constexpr double QUEUE = 3.5;         // of a warp's accesses of banks by chance: the longest one, on average
 constexpr double OWN_REGISTERS = 21;  // of a thread, for addresses and counters
 constexpr double LEAST_REGISTERS = 16, MOST_REGISTERS = 255, REGISTER_BYTES = 4;
 constexpr double PREDICATES = 7;  // of a thread: so many loads inside of masks are on their way together
@@ -58,7 +61,7 @@ constexpr double MOST_BLOCKS = 32;       // of a multiprocessor
 // Share of a launch that each program of a kernel after its first takes, as it starts while the one before ends: 40
 // kernels of an H200 followed each other 1 us faster so, a sum of 25,600 elements by two still takes 0.7 us longer
 // than by one block (perf/results/2026-11-29-h200-starts.md).
-constexpr double NEXT_START = 0.7;
+constexpr double NEXT_START = 0.8;
 
 // Of vectors: instructions are those of one register, times are cycles of a core.
 constexpr double SHARPNESS_OF_VECTORS =

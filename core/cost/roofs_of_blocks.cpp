@@ -205,24 +205,35 @@ class Blocks {
   }
 
   // Passes through the cache of one request of a warp, each thread with so many elements: lines that it
-  // touches, at least as many as its bytes fill; of shared memory, the longest queue at a bank.
+  // touches, at least as many as its bytes fill.
   double wavefronts_of(const Access& access, double elements) const {
     const double bytes = elements * access.bytes;
-    if (access.place == loops::Place::scratch) {
-      const std::vector<double> offsets = lanes_of(access);
-      std::vector<std::int64_t> words, banks;
-      for (const double offset : offsets)
-        words.push_back(static_cast<std::int64_t>(std::floor(offset / BANK_BYTES)));
-      distinct(words);
-      for (const std::int64_t word : words)
-        banks.push_back(floor_mod(word, static_cast<std::int64_t>(BANKS)));
-      std::ptrdiff_t longest = 1;
-      for (const std::int64_t bank : banks) longest = std::max(longest, std::ranges::count(banks, bank));
-      const double packed = std::max(bytes / BANK_BYTES, 1.0);
-      return std::max(static_cast<double>(longest) / std::min(packed, 4.0), packed);
-    }
+    if (access.place == loops::Place::scratch) return queues_of(access, bytes);
     const Request request = request_of(access, elements, LINE_BYTES);
     return std::max(request.units, request.places * bytes / LINE_BYTES) * access.share;
+  }
+
+  // Passes of a warp's request of shared memory: of as many threads at once as have a word for each bank, the
+  // longest queue at one bank.
+  double queues_of(const Access& access, double bytes) const {
+    const std::vector<double> offsets = lanes_of(access);
+    const auto words = static_cast<std::size_t>(std::clamp(bytes / BANK_BYTES, 1.0, VECTOR_WORDS));
+    if (!access.found_by.empty()) return QUEUE * static_cast<double>(words);
+    const std::size_t together = static_cast<std::size_t>(BANKS) / words;
+    double passes = 0;
+    for (std::size_t from = 0; from < offsets.size(); from += together) {
+      std::vector<std::int64_t> touched;
+      for (std::size_t thread = from; thread < std::min(from + together, offsets.size()); ++thread)
+        for (std::size_t word = 0; word < words; ++word)
+          touched.push_back(static_cast<std::int64_t>(std::floor(offsets[thread] / BANK_BYTES)) +
+                            static_cast<std::int64_t>(word));
+      distinct(touched);
+      for (std::int64_t& word : touched) word = floor_mod(word, static_cast<std::int64_t>(BANKS));
+      std::ptrdiff_t longest = 1;
+      for (const std::int64_t bank : touched) longest = std::max(longest, std::ranges::count(touched, bank));
+      passes += static_cast<double>(longest);
+    }
+    return passes;
   }
 
   // What a request of a warp touches: distinct elements of threads, and lines or sectors of so many bytes.

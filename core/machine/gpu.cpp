@@ -4,7 +4,8 @@
 namespace twinloom::machine {
 
 // One worker is a block of 256 threads. The bandwidths are in the proportions to the memory's own that were
-// measured on Hopper, where a copy reaches 4.3 of 4.8 TB/s.
+// measured on Hopper, where a copy reaches 4.3 of 4.8 TB/s: that of the memory and its latency are those with
+// which estimates were nearest to 358 measured kernels (perf/results/2026-11-30-h200-estimates.md).
 Machine gpu(const GpuFacts& facts) {
   constexpr int REGISTERS = 65536, ISSUE = 4, SECTOR_BYTES = 32;
   const int blocks_each = facts.threads_each / BLOCK_THREADS;
@@ -23,7 +24,7 @@ Machine gpu(const GpuFacts& facts) {
   const double bandwidth = facts.memory_bytes_per_second / machine.blocks_at_once;
   machine.memory = {{"L1", facts.scratch_bytes_each / blocks_each, 7 * bandwidth, 18e-9},
                     {"L2", facts.l2_bytes / machine.blocks_at_once, 1.45 * bandwidth, 140e-9},
-                    {"memory", 0, 0.83 * bandwidth, 300e-9}};
+                    {"memory", 0, 0.945 * bandwidth, 360e-9}};
   machine.threads_each = facts.threads_each;
   machine.registers_each = REGISTERS;
   machine.clock_hertz = facts.clock_hertz;
