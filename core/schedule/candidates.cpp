@@ -107,7 +107,7 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
     if (seen.insert(print(schedule)).second && is_legal(forms, schedule))
       found.push_back(std::move(schedule));
   };
-  for (Schedule& schedule : choose_products(nest, machine)) consider(std::move(schedule));
+  for (Schedule& schedule : choose_steps(nest, machine)) consider(std::move(schedule));
   for (const Parameters& parameters : drawn_parameters(things, 4 * most, random))
     consider(choose(forms, machine, parameters));
   // Of each sort some: those that change one thing stand first and are not all there is room for.

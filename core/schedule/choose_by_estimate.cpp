@@ -36,7 +36,7 @@ class Search {
       found = std::move(*better);
     }
     if (seconds_of(found) < worth) chosen = found.made;
-    for (Schedule& schedule : choose_products(nest_, machine_)) {
+    for (Schedule& schedule : choose_steps(nest_, machine_)) {
       const Choice* other = made_by(std::move(schedule));
       if (other->seconds < LESS * chosen->seconds) chosen = other;
     }

@@ -169,6 +169,12 @@ constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 // kernels (perf/results/2026-11-30-h200-training.md).
 constexpr std::int64_t LIST_ELEMENTS = 8;
 
+// Atomic updates that a block adds up in shared memory first.
+constexpr std::int64_t UPDATING_THREADS = 256,
+                       UPDATED_TOGETHER = 4;  // of a block; elements of a thread at once
+constexpr std::int64_t MOST_UPDATED = 32768;  // places: 128 KiB of f32 leave a multiprocessor one block
+constexpr double LEAST_UPDATES = 2;           // for each place, of a block: that is what adding it costs
+
 // Values that are cached for later inner loop nests.
 constexpr int LEAST_KEPT_WORK = 3;            // instructions: a store and a load cost about as much
 // Of a core, without the loads of neighbours, with conversions: an array that spares less takes room in the

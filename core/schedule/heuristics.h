@@ -256,6 +256,10 @@ bool is_searched(const loops::Program& nest, const machine::Machine& machine);
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);
 // Schedules of a contraction by tiles of registers; none for other nests. See choose_product.cpp.
 std::vector<Schedule> choose_products(const loops::Program& nest, const machine::Machine& machine);
+// Of atomic updates, added up in shared memory first; none for other nests. See choose_updates.cpp.
+std::vector<Schedule> choose_updates(const loops::Program& nest, const machine::Machine& machine);
+// All that are by steps alone.
+std::vector<Schedule> choose_steps(const loops::Program& nest, const machine::Machine& machine);
 // Of a nest of several parts; nothing where no schedule of this form is legal. See choose_parts.cpp.
 std::optional<Schedule> choose_parts(const loops::Program& nest, const machine::Machine& machine);
 // The whole schedule by these parameters.

@@ -110,7 +110,6 @@ Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop&
   const loops::BufferInfo& info = kernel.program.buffers[buffer.index];
   const Loaded loaded = load_in(*at.body, buffer);
   if (!loaded.reason.empty()) return loaded.reason;
-  if (loops::stores_to(*at.body, buffer)) return cat(info.name, " is stored inside ", cache.at);
   if (is_looked_up(*at.body, *loaded.load)) return cat("the place in ", info.name, " is looked up inside");
   const auto shaped = array_of(kernel, loaded, cache.pad);
   if (const auto* reason = std::get_if<std::string>(&shaped)) return *reason;
@@ -182,11 +181,12 @@ Result apply_cache(const Kernel& kernel, const Cache& cache) {
   const auto buffer = loops::buffer_named(kernel.program, cache.what);
   const auto start = start_named(kernel.program, cache.what);
   if (!buffer && !start) return cat("there is no buffer and no accumulator ", cache.what);
-  if (buffer && kernel.program.buffers[buffer->index].written) return cat(cache.what, " is written");
   const auto paths = paths_to(*kernel.program.body, cache.at);
   if (paths.empty()) return cat("there is no loop over ", cache.at);
   for (const std::vector<loops::Loop>& path : paths) {
     const Stmt& body = *path.back().body;
+    if (buffer && loops::stores_to(body, *buffer)) return cache_updates(kernel, cache, path.back(), *buffer);
+    if (buffer && kernel.program.buffers[buffer->index].written) return cat(cache.what, " is written");
     if (buffer && load_in(body, *buffer).load) return cache_buffer(kernel, cache, path.back(), *buffer);
     if (start && accumulated_in(body, start->total))
       return cache_accumulator(kernel, cache, path.back(), *start);

@@ -129,9 +129,13 @@ bool has_scan(const Stmt& body) {
 
 Result apply_split(const Kernel& kernel, const Split& split) {
   if (std::string reason = why_bad_factors(split); !reason.empty()) return reason;
-  const std::vector<loops::Loop> path = path_to(*kernel.program.body, split.loop);
-  if (path.empty()) return cat("there is not one loop over ", split.loop);
-  const loops::Loop& loop = path.back();
+  const auto paths = paths_to(*kernel.program.body, split.loop);
+  const bool is_one = paths.size() == 1;
+  if (paths.empty() || (!is_one && split.tail == Tail::remainder))
+    return cat("there is not one loop over ", split.loop);
+  const loops::Loop& loop = paths.front().back();
+  for (const std::vector<loops::Loop>& path : paths)
+    if (path.back().extent != loop.extent) return cat("the loops over ", split.loop, " differ");
   if (loop.bind != loops::Bind::serial) return cat("the loop over ", split.loop, " is bound already");
   const bool masks = split.tail == Tail::mask || split.tail == Tail::remainder;
   if (masks && has_scan(*loop.body)) return "a scan is not masked";
@@ -145,11 +149,11 @@ Result apply_split(const Kernel& kernel, const Split& split) {
     result.program.body = replace_loop(kernel.program.body, loop, made);
     return result;
   }
-  Ref<Stmt> body = loop.body;
-  if (split.tail == Tail::mask && !divides) body = Masked(*body, loop.axis, {loop.axis, loop.extent})(body);
-  body = loops::substitute(body, {{loop.axis, pieces.place}});
-  result.program.body = replace_loops(kernel.program.body, loop.axis,
-                                      [&](const loops::Loop&) { return in_loops(pieces.loops, body); });
+  const bool has_end = split.tail == Tail::mask && !divides;
+  result.program.body = replace_loops(kernel.program.body, loop.axis, [&](const loops::Loop& one) {
+    const Ref<Stmt> body = has_end ? Masked(*one.body, one.axis, {one.axis, one.extent})(one.body) : one.body;
+    return in_loops(pieces.loops, loops::substitute(body, {{one.axis, pieces.place}}));
+  });
   return result;
 }
 

@@ -11,6 +11,10 @@
 //   before,
 //                                         by the loops that read it, or "filled by u, v pad 1" by loops of
 //                                         these names
+//   cache y at i.0 in scratch filled by u
+//                                         what atomics of an iteration of i.0 add to y is added up in an
+//                                         array, which loops like those that fill it add to y behind the
+//                                         iteration
 //   cache t3 at i.1 in registers          an accumulator of its own for each iteration of i.1, added to t3
 //                                         behind it
 //   store_at s at i.0 in scratch          the array s holds what an iteration of i.0 stores to it, no longer
@@ -68,7 +72,7 @@ struct Reorder {
   friend bool operator==(const Reorder&, const Reorder&) = default;
 };
 struct Cache {
-  std::string what;  // a buffer that is only loaded, or an accumulator in any order
+  std::string what;  // a buffer that is only loaded, or updated by atomics; or an accumulator in any order
   std::string at;    // the loop each of whose iterations has its own copy
   loops::Place place = loops::Place::scratch;
   std::vector<std::string> fill =

@@ -490,6 +490,24 @@ TEST(Orders, ListsAreFreeOnCores) {
   EXPECT_EQ(schedule::choose_orders(nest, of_threads).body, nest.body);
 }
 
+// Where a block adds more than once to a place, it adds up in shared memory first; a core has no threads for
+// it.
+TEST(Choice, UpdatesAreAddedUpInSharedMemoryWhereTheyMeet) {
+  const auto chosen = [](std::string_view elements, const machine::Machine& machine) {
+    const std::string text =
+        R"(program histograms(k: i64[256*COUNT], x: f32[256*COUNT], y: written f32[256*1024]) {
+  for i < 256 { for j < COUNT {
+    index at = k[COUNT*i + j] below 1024
+    y[1024*i + at] atomic_add x[COUNT*i + j]
+  } } })";
+    return print(schedule::choose_by_estimate(loops::parse(with(text, "COUNT", elements)), machine));
+  };
+  EXPECT_NE(chosen("65536", machine::h200()).find("cache y at j.0 in scratch filled by place0"),
+            std::string::npos);
+  EXPECT_EQ(chosen("1000", machine::h200()).find("cache"), std::string::npos);
+  EXPECT_EQ(chosen("65536", machines()[1]).find("cache"), std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests

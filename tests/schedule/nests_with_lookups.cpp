@@ -70,6 +70,19 @@ const std::vector<NestCase> cases = {
       "serial loop 0 k.1 vector loop 1 k1.0 serial loop 1 k1.1 unroll loop 1 k1.2 unroll loop 1 k1.3 vector "
       "loop 2 "
       "k2.0 serial loop 2 k2.1 vector values 1 registers"}},
+    {"histograms_of_rows",
+     R"(program histograms_of_rows(k: i64[m*3000], x: i32[m*3000], y: written i32[m*64]; m in 0..) {
+  for i < m {
+    for j < 3000 {
+      index f0 = bitwise_and(k[3000*i + j], 63:i64) below 64 node 1
+      y[64*i + f0] atomic_add x[3000*i + j]
+    }
+  }
+})",
+     {{0}, {1}, {3}},
+     {"schedule split j 1024, 256, 4 mask cache y at j.0 in scratch filled by u split u 32 mask bind i block "
+      "bind "
+      "j.0 block bind j.2 thread bind j.3 vector bind u.1 thread"}},
 };
 
 }  // namespace

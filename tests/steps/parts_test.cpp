@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
             "distribute i: the loop over i is bound already"},
         RefusedParts{{"store_at p at b in scratch", "distribute i"},
                      "distribute i: the loop over i has one group of statements"},
-        RefusedParts{{"cache p at i in scratch"}, "cache p at i in scratch: p is stored inside i"}));
+        RefusedParts{{"cache p at i in scratch"}, "cache p at i in scratch: it is loaded too"}));
 
 TEST(Parts, AreNotDistributedWhereTheyShareElements) {
   for (const std::string_view element : {"j", "i + j"}) {

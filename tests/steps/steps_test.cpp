@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "reorder r.1, r.0: the extent of r.1 depends on r.0, which would stand inside"},
         Refused{{"split j 8 mask", "split r 4 remainder", "reorder r.0, j.1"},
                 "reorder r.0, j.1: another part of t0 stands behind the loop over r.0"},
-        Refused{{"cache y at j in scratch"}, "cache y at j in scratch: y is written"},
+        Refused{{"cache y at j in scratch"}, "cache y at j in scratch: not only atomics store it"},
         Refused{{"cache z at j in scratch"},
                 "cache z at j in scratch: there is no buffer and no accumulator z"},
         Refused{{"split r 8 clip", "cache a at r.0 in scratch filled by u, v"},
