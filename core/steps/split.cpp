@@ -2,6 +2,7 @@
 //   split k 256 clip   for k < n { s += x[k] }
 //                  ->  for k.0 < ceil_div(n, 256) { for k.1 < least(256, n - 256*k.0) { s += x[256*k.0 + k.1]
 //                  } }
+// Loops that share an axis are split alike.
 // With `mask` every loop but the first has all its iterations, and what stands past the end does nothing.
 // With `remainder` only a second copy does, behind full iterations of the first loop:
 //   split k 256 remainder  ->  for k.0 < floor_div(n, 256) { for k.1 < 256 { s += x[256*k.0 + k.1] } }
