@@ -115,12 +115,7 @@ Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop&
   if (const auto* reason = std::get_if<std::string>(&shaped)) return *reason;
   const Array& array = std::get<Array>(shaped);
   Kernel result = kernel;
-  const loops::Buffer copy{static_cast<std::uint32_t>(kernel.program.buffers.size())};
-  result.program.buffers.push_back(
-      {.name = fresh_buffer_name(kernel.program.buffers, cat(info.name, "_cache")),
-       .dtype = info.dtype,
-       .count = array.count,
-       .local = true});
+  const loops::Buffer copy = add_array(result, cat(info.name, "_cache"), info.dtype, array.count);
   const auto fill = fill_of(result, cache, array, copy, *loaded.load);
   if (const auto* reason = std::get_if<std::string>(&fill)) return *reason;
   const Ref<Stmt> body = loops::rewrite_values(at.body, [&](const Ref<loops::Value>& value) {

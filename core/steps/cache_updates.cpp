@@ -134,12 +134,7 @@ Result cache_updates(const Kernel& kernel, const Cache& cache, const loops::Loop
   if (const auto* reason = std::get_if<std::string>(&mask)) return *reason;
   const Array& array = std::get<Array>(shaped);
   Kernel result = kernel;
-  const loops::Buffer copy{static_cast<std::uint32_t>(kernel.program.buffers.size())};
-  result.program.buffers.push_back(
-      {.name = fresh_buffer_name(kernel.program.buffers, cat(info.name, "_cache")),
-       .dtype = info.dtype,
-       .count = array.count,
-       .local = true});
+  const loops::Buffer copy = add_array(result, cat(info.name, "_cache"), info.dtype, array.count);
   for (const loops::Loop& loop : array.loops) result.facts.assume_below(loop.axis, loop.extent);
   const Ref<Stmt> made = loops::stmt(
       loops::Scratch{copy, array.count, cache.place,

@@ -105,6 +105,15 @@ bool has_copies_along(const loops::Program& program, const std::vector<loops::Lo
   return found;
 }
 
+loops::Buffer add_array(Kernel& kernel, const std::string& name, ops::DType dtype, std::int64_t count) {
+  const loops::Buffer array{static_cast<std::uint32_t>(kernel.program.buffers.size())};
+  kernel.program.buffers.push_back({.name = fresh_buffer_name(kernel.program.buffers, name),
+                                    .dtype = dtype,
+                                    .count = count,
+                                    .local = true});
+  return array;
+}
+
 std::set<index::Symbol> symbols_in(const loops::Program& program) {
   std::set<index::Symbol> symbols;
   for (const loops::SizeInfo& size : program.sizes) symbols.insert(size.symbol);

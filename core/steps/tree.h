@@ -57,6 +57,8 @@ bool has_copies_along(const loops::Program& program, const std::vector<loops::Lo
 // A second copy of the statement in the kernel, to whose program local buffers are added. Loops over the
 // copies of accumulators that are started outside keep their names.
 Ref<Stmt> second_copy(Kernel& kernel, const Ref<Stmt>& stmt);
+// A new local buffer of so many elements, under a name like this one.
+loops::Buffer add_array(Kernel& kernel, const std::string& name, ops::DType dtype, std::int64_t count);
 // Of loops, Indices and sizes.
 std::set<index::Symbol> symbols_in(const loops::Program& program);
 
