@@ -1,6 +1,6 @@
 // What estimates take for granted beyond the facts of machine::Machine: one table. Those of blocks were
 // fitted to 2,269 programs of 119 kernels that `perf/regret` measured on an H200 (how, and how well they do
-// on others, stands in perf/results/2026-11-24-breadth.md), and again to 5,400 of 358 kernels
+// on others, stands in perf/results/2026-11-24-breadth.md), and again to 5,661 of 358 kernels
 // (perf/results/2026-11-30-h200-estimates.md). Those of vectors were fitted to two thirds of 729
 // programs of 82 nests on a Xeon with AVX-512, by one thread and two: see
 // perf/results/2026-11-25-estimates-cpu.md. For the inside of this room.
