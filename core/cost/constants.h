@@ -48,7 +48,6 @@ constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it l
 constexpr double FAR = 1 << 20;     // bytes between places of which only the run knows where they are
 constexpr double BANK_BYTES = 4;    // of shared memory
 constexpr double BANKS = 32;
-constexpr double VECTOR_WORDS = 4;    // of a thread's widest access
 constexpr double QUEUE = 3.5;         // of a warp's accesses of banks by chance: the longest one, on average
 constexpr double OWN_REGISTERS = 21;  // of a thread, for addresses and counters
 constexpr double LEAST_REGISTERS = 16, MOST_REGISTERS = 255, REGISTER_BYTES = 4;

@@ -216,9 +216,10 @@ class Blocks {
   // Passes of a warp's request of shared memory: of as many threads at once as have a word for each bank, the
   // longest queue at one bank.
   double queues_of(const Access& access, double bytes) const {
-    const std::vector<double> offsets = lanes_of(access);
-    const auto words = static_cast<std::size_t>(std::clamp(bytes / BANK_BYTES, 1.0, VECTOR_WORDS));
+    const double most = machine_.vector_bytes / BANK_BYTES;
+    const auto words = static_cast<std::size_t>(std::clamp(bytes / BANK_BYTES, 1.0, most));
     if (!access.found_by.empty()) return QUEUE * static_cast<double>(words);
+    const std::vector<double> offsets = lanes_of(access);
     const std::size_t together = static_cast<std::size_t>(BANKS) / words;
     double passes = 0;
     for (std::size_t from = 0; from < offsets.size(); from += together) {

@@ -95,6 +95,12 @@ const std::vector<Changes>& changes_for(const machine::Machine& machine) {
   return machine.max_threads > 1 ? of_blocks : of_vectors;
 }
 
+std::vector<Schedule> choose_steps(const loops::Program& nest, const machine::Machine& machine) {
+  std::vector<Schedule> schedules = choose_products(nest, machine);
+  std::ranges::move(choose_updates(nest, machine), std::back_inserter(schedules));
+  return schedules;
+}
+
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
                                  std::uint64_t seed) {
   if (loops::has_parts(nest)) return {};

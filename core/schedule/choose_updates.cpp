@@ -24,27 +24,34 @@ struct Updates {
   std::size_t looked_up = 0;
 };
 
+// The only store of the nest, if it is an atomic update.
+const loops::Store* only_update(const loops::Program& nest) {
+  const loops::Store* update = nullptr;
+  bool others = false;
+  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
+    const auto* store = std::get_if<loops::Store>(&stmt.node);
+    if (store == nullptr) return;
+    others |= update != nullptr || store->update == loops::Update::replace;
+    update = store;
+  });
+  return others ? nullptr : update;
+}
+
 std::optional<Updates> find_updates(const loops::Program& nest) {
+  const loops::Store* update = only_update(nest);
+  if (update == nullptr) return std::nullopt;
   const loops::Nest shape = loops::take_apart(nest);
   if (shape.columns) return std::nullopt;
-  const loops::Store* update = nullptr;
-  Updates found;
   const index::Facts facts = loops::facts_of(nest);
+  Updates found;
+  found.buffer = nest.buffers[update->buffer.index].name;
   for (const loops::Item& item : shape.items) {
     const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
     if (stmt == nullptr) return std::nullopt;
-    const auto* store = std::get_if<loops::Store>(&(*stmt)->node);
-    if (store == nullptr) continue;
-    if (update != nullptr || store->update == loops::Update::replace) return std::nullopt;
-    update = store;
-  }
-  if (update == nullptr) return std::nullopt;
-  found.buffer = nest.buffers[update->buffer.index].name;
-  for (const loops::Item& item : shape.items) {
-    const auto* index = std::get_if<loops::Index>(&std::get<loops::Ref<loops::Stmt>>(item)->node);
+    const auto* index = std::get_if<loops::Index>(&(*stmt)->node);
     if (index == nullptr || !index::mentions(update->offset, index->symbol)) continue;
     const auto bound = facts.range(index->bound).high;
-    if (!bound || *bound > MOST_UPDATED / std::max<std::int64_t>(found.places, 1)) return std::nullopt;
+    if (!bound || *bound < 1 || *bound > MOST_UPDATED / found.places) return std::nullopt;
     found.places *= *bound;
     ++found.looked_up;
   }
@@ -92,12 +99,6 @@ std::vector<Schedule> choose_updates(const loops::Program& nest, const machine::
     schedules.push_back(by_blocks(*found, rounds * together));
     if (length >= found->elements) break;
   }
-  return schedules;
-}
-
-std::vector<Schedule> choose_steps(const loops::Program& nest, const machine::Machine& machine) {
-  std::vector<Schedule> schedules = choose_products(nest, machine);
-  std::ranges::move(choose_updates(nest, machine), std::back_inserter(schedules));
   return schedules;
 }
 

@@ -10,6 +10,7 @@
 //                                               for i < 4 { s += c } }
 #include <algorithm>
 
+#include "core/steps/arrays.h"
 #include "core/steps/rows.h"
 #include "core/steps/tree.h"
 
@@ -43,30 +44,11 @@ Loaded load_in(const Stmt& body, loops::Buffer buffer) {
   return found;
 }
 
-struct Array {
-  std::vector<loops::Loop> dimensions;
-  std::vector<std::int64_t> extents;
-  index::Expr place = 0;
-  std::int64_t count = 1;
-};
-
 std::variant<Array, std::string> array_of(const Kernel& kernel, const Loaded& loaded, std::int64_t pad) {
-  Array array;
-  for (const loops::Loop& loop : loaded.loops) {
-    if (!index::mentions(loaded.load->offset, loop.axis)) continue;
-    const auto extent = most(kernel, loop.extent);
-    if (!extent) return cat("no bound is known of the extent ", loop.extent, " of ", loop.axis);
-    array.dimensions.push_back(loop);
-    array.extents.push_back(*extent);
-  }
-  if (!array.extents.empty()) array.extents.back() += pad;
-  for (std::size_t at = 0; at < array.extents.size(); ++at) {
-    array.place = array.place * array.extents[at] + array.dimensions[at].axis;
-    array.count *= array.extents[at];
-    if (array.count > MOST_ELEMENTS)
-      return cat("the array would have more than ", MOST_ELEMENTS, " elements");
-  }
-  return array;
+  std::vector<loops::Loop> dimensions;
+  for (const loops::Loop& loop : loaded.loops)
+    if (index::mentions(loaded.load->offset, loop.axis)) dimensions.push_back(loop);
+  return array_over(kernel, std::move(dimensions), pad);
 }
 
 // By loops with the names that the step gives them, if it does.
@@ -75,23 +57,9 @@ std::variant<Ref<Stmt>, std::string> fill_of(Kernel& kernel, const Cache& cache,
   const Ref<loops::Value> original = std::make_shared<const loops::Value>(loops::Value{load});
   const Ref<Stmt> store = loops::stmt(loops::Store{copy, array.place, {}, original, loops::Update::replace});
   if (cache.fill.empty()) return in_loops(array.dimensions, store);
-  if (cache.fill.size() != array.dimensions.size())
-    return cat("the array has ", array.dimensions.size(), " dimensions, and ", cache.fill.size(),
-               " loops fill it");
-  std::vector<loops::Loop> loops = array.dimensions;
-  index::Substitution names;
-  std::set<index::Symbol> taken = symbols_in(kernel.program);
-  for (std::size_t at = 0; at < loops.size(); ++at) {
-    const loops::Axis axis(cache.fill[at]);
-    if (!taken.insert(axis).second) return cat("the name ", axis, " is taken");
-    names.emplace(loops[at].axis, axis);
-    loops[at] = {axis, loops[at].extent, loops::Bind::serial, nullptr};
-    kernel.facts.assume_below(axis, loops[at].extent);
-  }
-  for (const loops::Loop& loop : loops)
-    for (const loops::Loop& other : array.dimensions)
-      if (index::mentions(loop.extent, other.axis))
-        return cat("the extent of ", loop.axis, " depends on ", other.axis);
+  const auto filling = filling_of(kernel, cache, array);
+  if (const auto* reason = std::get_if<std::string>(&filling)) return *reason;
+  const auto& [loops, names] = std::get<Filling>(filling);
   return in_loops(loops, loops::substitute(store, names));
 }
 

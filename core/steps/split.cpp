@@ -135,11 +135,13 @@ Result apply_split(const Kernel& kernel, const Split& split) {
   if (paths.empty() || (!is_one && split.tail == Tail::remainder))
     return cat("there is not one loop over ", split.loop);
   const loops::Loop& loop = paths.front().back();
-  for (const std::vector<loops::Loop>& path : paths)
-    if (path.back().extent != loop.extent) return cat("the loops over ", split.loop, " differ");
-  if (loop.bind != loops::Bind::serial) return cat("the loop over ", split.loop, " is bound already");
   const bool masks = split.tail == Tail::mask || split.tail == Tail::remainder;
-  if (masks && has_scan(*loop.body)) return "a scan is not masked";
+  for (const std::vector<loops::Loop>& path : paths) {
+    if (path.back().extent != loop.extent) return cat("the loops over ", split.loop, " differ");
+    if (path.back().bind != loops::Bind::serial)
+      return cat("the loop over ", split.loop, " is bound already");
+    if (masks && has_scan(*path.back().body)) return "a scan is not masked";
+  }
   const bool divides = kernel.facts.proves_equal(floor_mod(loop.extent, split.factors.front()), 0);
   if (split.tail == Tail::exact && !divides)
     return cat("exact, but ", split.factors.front(), " is not known to divide ", loop.extent);

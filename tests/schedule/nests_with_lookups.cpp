@@ -81,8 +81,7 @@ const std::vector<NestCase> cases = {
 })",
      {{0}, {1}, {3}},
      {"schedule split j 1024, 256, 4 mask cache y at j.0 in scratch filled by u split u 32 mask bind i block "
-      "bind "
-      "j.0 block bind j.2 thread bind j.3 vector bind u.1 thread"}},
+      "bind j.0 block bind j.2 thread bind j.3 vector bind u.1 thread"}},
 };
 
 }  // namespace
