@@ -134,17 +134,18 @@ class Applier {
     ScanParts parts(plan_, starts_, names_);
     const index::Symbol at = names_.symbol("part");
     names_.facts().assume_below(at, parts.count());
-    const Scope scope = parts.scope_of(at);
-    const auto by_parts = [&](ScanParts::Step step) {
+    const auto by_parts = [&](ScanParts::Step step, const index::Expr& part) {
       parts.begin(step);
+      const Scope scope = parts.scope_of(part);
       const Ref<Stmt> rows = walk(
           [&](const Surroundings& here) { return scan_part(parts, scope, with_last_rows(plan_, here)); });
       return loops::stmt(loops::Loop{at, parts.count(), loops::Bind::block, rows});
     };
     const Ref<Stmt> carries = walk([&](const Surroundings& here) { return parts.carry(here); });
-    return {writes_alone(program_of(by_parts(ScanParts::Step::totals), "_totals")),
+    // The last program begins with the last parts, which the caches still hold.
+    return {writes_alone(program_of(by_parts(ScanParts::Step::totals, at), "_totals")),
             writes_alone(program_of(carries, "_carries")),
-            writes_alone(program_of(by_parts(ScanParts::Step::results), ""))};
+            writes_alone(program_of(by_parts(ScanParts::Step::results, parts.count() - 1 - at), ""))};
   }
   Ref<Stmt> scan_part(const ScanParts& parts, const Scope& scope, const Surroundings& here) {
     return own_and(here, plan_.shape.items,

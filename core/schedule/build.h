@@ -177,7 +177,7 @@ class ScanParts {
   // Whether only totals of chunks are asked for, and no results.
   bool only_totals() const { return step_ == Step::totals; }
   // The sibling over one part only: `at` is the part's number.
-  Scope scope_of(const index::Symbol& at) const;
+  Scope scope_of(const index::Expr& at) const;
   index::Expr count() const;  // of parts
   // totals[..] = the total of the chunk that begins at this element, if there is such a chunk, where `mask`
   // holds.
@@ -197,16 +197,22 @@ class ScanParts {
   };
   const Partial& partial_of(const loops::Scan& scan) const;
   index::Expr place(const index::Expr& chunk, const Surroundings& around) const;
+  index::Expr place_in_run(const index::Expr& member, const index::Expr& at,
+                           const Surroundings& around) const;
   index::Condition inside(const index::Expr& chunk, const Surroundings& around) const;
   void load_next(const Partial& partial, const Buffers& next, const index::Expr& chunk,
                  const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const;
   Ref<Stmt> carry_alone(const Surroundings& around);
   Ref<Stmt> carry_by_threads(const Surroundings& around);
+  Ref<Stmt> carry_in_runs(const Surroundings& around);
 
   const Plan& plan_;
   Names& names_;
   Step step_ = Step::totals;
   index::Expr chunks_, rows_;  // all of a row; iterations of the common loops
+  bool by_threads_ = false;    // the threads of a block combine the totals of a row
+  bool in_runs_ = false;       // each of them a run
+  index::Expr run_;            // chunks of it
   std::vector<Partial> partials_;
 };
 

@@ -11,7 +11,11 @@
 //               }
 //                           prefix before, all = x across m
 //                           for m thread { carries[..] = m < 1 ? held with before : before; held = all } }
-// Of a scan in free order that prefix is made by warps.
+// Of a scan in free order each thread combines a run of neighbouring totals before and after that:
+//   program 2:  for m thread { for a { merge x (totals[m, a]) } }
+//               prefix before, all = x across m
+//               for m thread { carry = before; for a { carries[m, a] = carry; merge carry (totals[m, a]) } }
+// The a of all threads lie side by side in memory.
 // Else each thread has rows of its own, and loads several totals before it combines them.
 #include <algorithm>
 
@@ -57,12 +61,20 @@ ScanParts::ScanParts(const Plan& plan, const std::map<Temp, loops::Start>& start
     : plan_(plan), names_(names) {
   chunks_ = ceil_div(plan.siblings.front().axes.front().extent, loops::SCAN_CHUNK);
   rows_ = rows_of(plan.common);
+  by_threads_ = has_threads(plan.siblings.front()) && plan.scan_split->carries > 1;
+  in_runs_ =
+      by_threads_ && std::ranges::all_of(siblings_of(plan.shape).front()->inner, [&](const Ref<Stmt>& inner) {
+        const auto* scan = std::get_if<loops::Scan>(&inner->node);
+        return scan == nullptr || starts.at(scan->total).free;
+      });
+  if (in_runs_) run_ = ceil_div(chunks_, plan.scan_split->carries);
+  const Expr count = (in_runs_ ? run_ * plan.scan_split->carries : chunks_) * rows_;
   for (const Ref<Stmt>& inner : siblings_of(plan.shape).front()->inner) {
     const auto* scan = std::get_if<loops::Scan>(&inner->node);
     if (scan == nullptr) continue;
     const loops::Start& start = starts.at(scan->total);
-    partials_.push_back({*scan, start, tuple_buffers(names, start, "partial_totals", chunks_ * rows_, false),
-                         tuple_buffers(names, start, "partial_carries", chunks_ * rows_, false)});
+    partials_.push_back({*scan, start, tuple_buffers(names, start, "partial_totals", count, false),
+                         tuple_buffers(names, start, "partial_carries", count, false)});
   }
 }
 
@@ -73,11 +85,11 @@ const ScanParts::Partial& ScanParts::partial_of(const loops::Scan& scan) const {
 
 Expr ScanParts::count() const { return ceil_div(chunks_, plan_.scan_split->chunks); }
 
-Scope ScanParts::scope_of(const index::Symbol& at) const {
+Scope ScanParts::scope_of(const Expr& at) const {
   Scope scope = plan_.siblings.front();
   AxisPlan& axis = scope.axes.front();
   const std::int64_t elements = plan_.scan_split->chunks * loops::SCAN_CHUNK;
-  axis.base = Expr(at) * elements;
+  axis.base = at * elements;
   axis.extent = least(elements, axis.extent - axis.base);
   return scope;
 }
@@ -85,7 +97,12 @@ Scope ScanParts::scope_of(const index::Symbol& at) const {
 // Neighbours are what neighbouring threads take.
 Expr ScanParts::place(const Expr& chunk, const Surroundings& around) const {
   const Expr row = row_of(plan_.common, around);
+  if (in_runs_) return place_in_run(floor_div(chunk, run_), floor_mod(chunk, run_), around);
   return has_threads(plan_.siblings.front()) ? row * chunks_ + chunk : chunk * rows_ + row;
+}
+
+Expr ScanParts::place_in_run(const Expr& member, const Expr& at, const Surroundings& around) const {
+  return (row_of(plan_.common, around) * run_ + at) * plan_.scan_split->carries + member;
 }
 
 index::Condition ScanParts::inside(const Expr& chunk, const Surroundings& around) const {
@@ -113,8 +130,40 @@ Ref<Stmt> ScanParts::start_from_carry(const loops::Scan& scan, Temp carry, const
 }
 
 Ref<Stmt> ScanParts::carry(const Surroundings& around) {
-  const bool by_threads = has_threads(plan_.siblings.front()) && plan_.scan_split->carries > 1;
-  return by_threads ? carry_by_threads(around) : carry_alone(around);
+  if (in_runs_) return carry_in_runs(around);
+  return by_threads_ ? carry_by_threads(around) : carry_alone(around);
+}
+
+Ref<Stmt> ScanParts::carry_in_runs(const Surroundings& around) {
+  const std::int64_t threads = plan_.scan_split->carries;
+  const index::Symbol member = names_.symbol("member"), at = names_.symbol("at");
+  const Expr place = place_in_run(member, at, around);
+  const index::Condition mask = inside(run_ * Expr(member) + Expr(at), around);
+  std::vector<Ref<Stmt>> stmts, merges, prefixes, begin, results;
+  for (const Partial& partial : partials_) {
+    const Temp total = names_.temp(), before = names_.temp(), all = names_.temp(), carry = names_.temp();
+    loops::Start start = start_like(partial.start, total, {member});
+    start.free = true;
+    stmts.push_back(loops::stmt(std::move(start)));
+    const auto values = load_all(names_, partial.totals, place, mask);
+    merges.push_back(loops::stmt(loops::Merge{total, values, mask}));
+    prefixes.push_back(loops::stmt(loops::Prefix{before, all, total, member}));
+    begin.push_back(loops::stmt(start_like(partial.start, carry, {})));
+    begin.push_back(merge_total(carry, before, partial.start));
+    store_all(partial.carries, place, mask, carry, results);
+    results.push_back(loops::stmt(loops::Merge{carry, values, mask}));
+  }
+  const auto for_each = [&](std::vector<Ref<Stmt>> inner) {
+    return loops::stmt(loops::Loop{at, run_, Bind::serial, loops::block(std::move(inner))});
+  };
+  const auto by_threads = [&](Ref<Stmt> inner) {
+    return loops::stmt(loops::Loop{member, threads, Bind::thread, std::move(inner)});
+  };
+  stmts.push_back(by_threads(for_each(std::move(merges))));
+  std::ranges::move(prefixes, std::back_inserter(stmts));
+  begin.push_back(for_each(std::move(results)));
+  stmts.push_back(by_threads(loops::block(std::move(begin))));
+  return loops::block(std::move(stmts));
 }
 
 // In the registers of each thread: `next`, its total of the group that is combined next, and `held`, the
@@ -137,9 +186,7 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
     before.push_back(loops::stmt(start_like(partial.start, nothing, {})));
     store_all(held, 0, {}, nothing, begin);
     load_next(partial, next, own, around, begin);
-    loops::Start start = start_like(partial.start, total, {member});
-    start.free = partial.start.free;
-    in_group.push_back(loops::stmt(std::move(start)));
+    in_group.push_back(loops::stmt(start_like(partial.start, total, {member})));
     merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, held, 0), first}));
     merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, next, 0), inside(chunk, around)}));
     load_next(partial, next, chunk + threads, around, merges);

@@ -127,6 +127,25 @@ TEST(SplitScan, IsChosenWhereACpuHasMoreWorkersThanRows) {
   EXPECT_FALSE(chosen(many, 1, 1 << 12, false).scan_split);
 }
 
+// Of whole numbers every order gives the same bits: of chunks that are no multiple of the threads, of fewer
+// than threads, and of none.
+TEST(SplitScan, CarriesInFreeOrderAreCombinedInRuns) {
+  const loops::Program nest =
+      loops::parse(R"(program cumsum(x: i8[n*m], y: written f32[n*m]; n in 0.., m in 0..) {
+  for i < m { start t0: sum f32 free for k < n { scan t1 = t0 (f32(x[i*n + k])) at k y[i*n + k] = t1 } } })");
+  const schedule::Schedule plan = schedule::parse(
+      "schedule split_scan k chunks 2 carries 4 split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 k.0 "
+      "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial");
+  ASSERT_EQ(schedule::why_illegal(nest, plan).value_or("legal"), "legal");
+  const auto programs = schedule::apply(nest, plan);
+  ASSERT_EQ(programs.size(), 3u);
+  EXPECT_EQ(loops::print(programs[1]).find("group"), std::string::npos);
+  for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{20'000, 1}, {3000, 2}, {70, 1}, {0, 1}}) {
+    const Arguments arguments(nest, {{index::Symbol("n"), n}, {index::Symbol("m"), m}});
+    EXPECT_EQ(arguments.run({nest}), arguments.run(programs)) << n << " elements of " << m << " rows";
+  }
+}
+
 TEST(SplitScan, HandsOnTwoNumbersAChunk) {
   const loops::Program nest = loops::parse(R"(program cumsum(x: f16[100000], y: written f16[100000]) {
   start t0: sum f32 for k < 100000 { scan t1 = t0 (f32(x[k])) at k y[k] = f16(t1) } })");
