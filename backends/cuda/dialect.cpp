@@ -39,6 +39,13 @@ std::string CudaDialect::head(const loops::Program& program) const {
 
 namespace {
 
+// The type of what tells where keys begin, too: it gathers elements of ranges where its sizes may ask for
+// that.
+std::string stable_sort(const loops::Call& sort) {
+  const auto n = index::constant_of(loops::call_sizes(sort).n);
+  return cat("StableSort<", !n || *n <= SORT_SHAPE.most_in_ranges() ? "true" : "false", ">");
+}
+
 // The type of what gives the order and nothing else: it has the tasks that its sizes may ask for.
 std::string stable_order(const loops::Call& sort) {
   constexpr int MOST_BITS = 32;
@@ -63,8 +70,8 @@ std::vector<std::string> CudaDialect::opening(const loops::Program& program) con
 std::vector<std::string> CudaDialect::block_opening(const loops::Program& program) const {
   if (const loops::Call* const call = routine_of(program)) {
     CHECK(call->routine == loops::Routine::stable_sort, "a GPU has no routine but the sort");
-    if (loops::has_starts(*call)) return {"const StableSort stable_sort{step, failure};"};
-    return {cat("const ", stable_order(*call), " stable_sort{step, failure};")};
+    const std::string type = loops::has_starts(*call) ? stable_sort(*call) : stable_order(*call);
+    return {cat("const ", type, " stable_sort{step, failure};")};
   }
   const machine::BlockShape shape = emit::block_shape(program);
   if (shape.threads == 1) return {};

@@ -103,7 +103,7 @@ bool SortPlan::choose_ranges(std::int64_t size, std::int64_t bits, const SortMac
   const std::int64_t most = MOST_RANGES_EACH * std::max(machine.blocks, step_.segments);
   step_.task = SortTask::range;
   const bool alone = step_.blocks == 1 && step_.segments >= machine.blocks;
-  return alone || (ceil_div(size, shape.at_once()) <= shape.walked && step_.segments * step_.blocks <= most);
+  return alone || (size <= shape.most_in_ranges() && step_.segments * step_.blocks <= most);
 }
 
 void SortPlan::choose_passes(std::int64_t size, std::int64_t bits, const SortMachine& machine,

@@ -89,7 +89,7 @@ extern "C" __global__ void of_a_warp(const Arguments* arguments, i64 n) {
 }
 extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n, i64 bound,
                                  FailureRecord* failure, SortStep step) {
-  const StableSort stable_sort{step, failure};
+  const StableSort<true> stable_sort{step, failure};
   stable_sort(order, starts, n, bound, [&](i64 p, auto) { return keys[p]; });
   stable_sort(order, starts, n, bound, n, [&](i64 p, auto) { return keys[p]; });
   const StableOrder<32, OrderTasks::either> order_of{step, failure};

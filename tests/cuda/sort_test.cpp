@@ -76,8 +76,8 @@ Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes
   Sorted sorted{std::vector<i64>(keys.size(), -7),
                 std::vector<i64>(static_cast<std::size_t>(sizes.rows * sizes.bound) + 1, -7)};
   run_plan({sizes, {blocks, CACHE}, shape}, shape.threads, keys, [&](const cuda::SortStep& step, auto key) {
-    BlockSort<shape, Checked>{step, {}}(sorted.order.data(), sorted.starts.data(), sizes.n, sizes.bound,
-                                        sizes.rows, key);
+    BlockSort<shape, true, Checked>{step, {}}(sorted.order.data(), sorted.starts.data(), sizes.n, sizes.bound,
+                                              sizes.rows, key);
   });
   return sorted;
 }
@@ -136,6 +136,18 @@ TEST(Sort, KeysOfManyDigits) {
 }
 
 TEST(Sort, OneKeyOfAll) { expect_sorted(std::vector<i64>(600, 20), 33); }
+
+// Of few elements in ranges: those of a range are gathered, but for ranges with more than a warp has room
+// for.
+TEST(Sort, RangesOfAFewElementsAndOfMany) {
+  expect_sorted(std::vector<i64>(380, 20), 33);
+  std::vector<i64> keys = drawn(380, 0, 300);
+  expect_sorted(keys, 300);
+  std::fill(keys.begin() + 200, keys.begin() + 300, 150);
+  expect_sorted(keys, 300);
+  std::ranges::sort(keys);
+  expect_sorted(keys, 300);
+}
 
 TEST(Sort, LeavesOutKeysOutsideOfTheRange) {
   expect_sorted(drawn(600, -5, 45), 40);

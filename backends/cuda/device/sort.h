@@ -1,13 +1,14 @@
 // The stable sort of integer keys by the blocks of a grid: what the statement Call stable_sort means. Rows
 // are sorted alone, some short ones as one segment with the row in front of the key. A segment of few
 // elements is sorted in one launch: each block reads all of them, and sorts those whose keys are in a range
-// of its own. Else by the digits of the keys from the lowest on (a radix sort), in two or three launches a
-// pass (sort_step.h): blocks count the digits of a run of elements each; warps add the counts of a digit up,
-// block by block; blocks move their elements where these sums say. In a block each warp has a run of its own,
-// in which it counts as it goes, so that equal digits keep their order; an iteration's elements are put into
-// the order of their digits in shared memory, so that a warp writes neighbours. Between two passes a word
-// holds an element and its key, of 32 bits each. Keys out of range count as the largest and come last. Where
-// nobody asks where keys begin, order.h sorts. Wants sort_step.h and block_sum.h before it.
+// of its own, which its warps gather in shared memory first, where there is room for them. Else by the digits
+// of the keys from the lowest on (a radix sort), in two or three launches a pass (sort_step.h): blocks count
+// the digits of a run of elements each; warps add the counts of a digit up, block by block; blocks move their
+// elements where these sums say. In a block each warp has a run of its own, in which it counts as it goes, so
+// that equal digits keep their order; an iteration's elements are put into the order of their digits in
+// shared memory, so that a warp writes neighbours. Between two passes a word holds an element and its key, of
+// 32 bits each. Keys out of range count as the largest and come last. Where nobody asks where keys begin,
+// order.h sorts. Wants sort_step.h and block_sum.h before it.
 #pragma once
 
 namespace twinloom::device {
@@ -28,7 +29,8 @@ struct SortShared {
   u32 size;  // of `words`; after counting, how many are below the range
 };
 
-template <SortShape shape, class Key, class Failure>
+// may_gather: whether there may be ranges, of which the elements are gathered first.
+template <SortShape shape, bool may_gather, class Key, class Failure>
 class Sorting {
   static_assert(2 * shape.threads >= shape.digits(), "a thread has two digits at most");
   static_assert(shape.at_once() < 1 << 16, "counts of an iteration are of 16 bits");
@@ -60,7 +62,11 @@ class Sorting {
 
   TWINLOOM_INLINE void run() {
     if (step_.task == SortTask::mark) return mark();
-    if (step_.task != SortTask::move) count();
+    if (may_gather && is_range_ && step_.blocks > 1) {
+      if (sort_gathered()) return;
+    } else if (step_.task != SortTask::move) {
+      count();
+    }
     if (step_.task == SortTask::count) return store_counts();
     begin_digits();
     __syncthreads();
@@ -217,6 +223,52 @@ class Sorting {
     next_[1] += high;
   }
 
+  // Counts the digits of a range's elements, and sorts them where they are all in shared memory at once:
+  // false where one of the warps had no room for its own.
+  TWINLOOM_INLINE bool sort_gathered() {
+    i64 words[u32(shape.items)];
+    if (!gather(words)) return false;
+    begin_digits();
+    __syncthreads();
+    arrange(words);
+    write();
+    return true;
+  }
+  // The words of the range, a run of the segment by each warp, in their order.
+  TWINLOOM_INLINE bool gather(i64 (&words)[u32(shape.items)]) {
+    constexpr u32 ROOM = u32(shape.items) * 32;  // of a warp
+    i64* const own_words = shared_.words + u32(thread() / 32) * ROOM;
+    for (int d = thread(); d < digits(); d += shape.threads) shared_.totals[d] = 0;
+    if (thread() == 0) shared_.size = 0;
+    __syncthreads();
+    const u32 iterations = (size_ + u32(shape.at_once()) - 1) / u32(shape.at_once());
+    u32 count = 0, below = 0;
+    for (u32 iteration = 0; iteration < iterations; ++iteration) {
+      const u32 own = (u32(thread() / 32) * iterations + iteration) * ROOM + u32(lane());
+      below += load(own, words);
+      TWINLOOM_UNROLL
+      for (int i = 0; i < shape.items; ++i) {
+        const u32 there = __ballot_sync(WHOLE_WARP, words[i] != NONE);
+        const u32 at = count + u32(__popc(there & lanes_before()));
+        if (words[i] != NONE) atomicAdd(shared_.totals + digit_of(words[i]), u32(1));
+        if (words[i] != NONE && at < ROOM) own_words[at] = words[i];
+        count += u32(__popc(there));
+      }
+      if (iteration % u32(step_.blocks) == u32(part_)) check(own);
+    }
+    if (below > 0) atomicAdd(&shared_.size, below);
+    if (lane() == 0) shared_.of_warps[thread() / 32] = count;
+    __syncthreads();
+    for (int warp = 0; warp < shape.warps(); ++warp)
+      if (shared_.of_warps[warp] > ROOM) return false;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) {
+      const u32 at = u32(i * 32 + lane());
+      words[i] = at < count ? own_words[at] : NONE;
+    }
+    return true;
+  }
+
   // Counts the digits of this block's elements; of a range also the elements whose keys are below it.
   TWINLOOM_INLINE void count() {
     for (int d = thread(); d < digits(); d += shape.threads) shared_.totals[d] = 0;
@@ -369,13 +421,13 @@ class Sorting {
 
 // Called as a function of the name stable_sort. `key(p, failure)` is the key of element p, and reports an
 // index that is out of range to `failure`.
-template <SortShape shape, class Failure>
+template <SortShape shape, bool may_gather, class Failure>
 struct BlockSort {
   const SortStep& step;
   Failure failure;
   template <class Key>
   TWINLOOM_INLINE void operator()(i64* order, i64* starts, i64 n, i64 bound, i64 rows, Key key) const {
-    using Sorts = Sorting<shape, Key, Failure>;
+    using Sorts = Sorting<shape, may_gather, Key, Failure>;
     SortShared<shape>& shared = *reinterpret_cast<SortShared<shape>*>(TWINLOOM_BLOCK_SCRATCH);
     if (step.task != SortTask::scan)
       return Sorts(shared, step, order, starts, n, bound, rows, key, failure).run();
@@ -387,6 +439,7 @@ struct BlockSort {
     (*this)(order, starts, n, bound, 1, key);
   }
 };
-using StableSort = BlockSort<SORT_SHAPE, emit::FailureRecord*>;
+template <bool may_gather>
+using StableSort = BlockSort<SORT_SHAPE, may_gather, emit::FailureRecord*>;
 
 }  // namespace twinloom::device

@@ -14,6 +14,7 @@ struct SortShape {
   constexpr int warps() const { return threads / 32; }
   constexpr emit::Integer at_once() const { return emit::Integer{threads} * items; }  // of a block
   constexpr int digits() const { return 1 << bits; }
+  constexpr emit::Integer most_in_ranges() const { return walked * at_once(); }  // elements of a segment
   constexpr unsigned shared_bytes() const {
     const int bytes = 8 * threads * items + (2 * warps() + 8) * digits() + 4 * warps() + 4;
     return unsigned(bytes + 7) / 8 * 8;
@@ -21,7 +22,7 @@ struct SortShape {
 };
 // 72 KiB of shared memory, which blocks of compute capability 7.0 and of 8.0 and above may have. With 10 bits two
 // passes do for a million keys.
-constexpr SortShape SORT_SHAPE = {512, 8, 10, 4};
+constexpr SortShape SORT_SHAPE = {512, 8, 10, 8};
 constexpr emit::Integer MOST_UNSCANNED = 16;  // blocks whose counts each of them adds up itself, without `scan`
 constexpr emit::Integer MOST_RANGES_EACH = 4;  // blocks of ranges, for each that runs at once
 constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
