@@ -201,14 +201,10 @@ class SiblingChooser {
     if (lanes > 1 && lanes < apart) factors.push_back(lanes);
     while (!factors.empty() && factors.back() == 1) factors.pop_back();
     if (list)
-      choice_.split(loop, factors, Tail::remainder, short_lists());
+      choice_.split(loop, factors, Tail::remainder, situation_.short_lists(loop));
     else
       choice_.split(loop, factors, canonical_tail(loop, factors, one_unit));
     add_canonical_loops(factors, lanes, apart);
-  }
-
-  const std::vector<std::int64_t>& short_lists() const {
-    return situation_.machine.max_threads > 1 ? SHORT_LISTS : SHORT_LISTS_OF_CORES;
   }
 
   Tail canonical_tail(const NestLoop& loop, const std::vector<std::int64_t>& factors, bool one_unit) const {

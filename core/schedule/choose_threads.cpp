@@ -499,7 +499,8 @@ class ThreadChooser {
     const std::int64_t kept = std::min(parameters_.kept_lanes(), list ? LANES_OF_LISTS : units.span);
     const std::int64_t near = units.span / std::min(units.span, kept);
     if (near > 1) units.factors.push_back(near);
-    choice.split(loop, units.factors, units.tail, list ? SHORT_LISTS : std::vector<std::int64_t>{});
+    choice.split(loop, units.factors, units.tail,
+                 list ? situation_.short_lists(loop) : std::vector<std::int64_t>{});
     const bool has_units = outside > 0 && units.factors.front() == loops::UNIT;
     if (has_units) choice.loop(loop, 0, Bind::serial);
     const std::size_t lanes = outside;

@@ -169,6 +169,14 @@ constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 // kernels (perf/results/2026-11-30-h200-training.md).
 constexpr std::int64_t LIST_ELEMENTS = 8;
 
+// Last units of lists. Those that most lists are as long as are loaded all at once by threads, up to 16: of
+// 32,000 lists by 16,384 entries of 512 f32 an H200 took 36 us with 2 at once, 40 with 4, 73 to 89 with 8,
+// and of 100,000 lists by 524,288 entries of 128 255 with 4, 138 with 8, 125 with 16. A core takes each
+// masked element of a longer one too (index_add_rows_f32, a third of an element a list: 3.2 ms by 8 and
+// 64, 2.6 by 2, 8 and 64).
+constexpr std::int64_t MOST_AT_ONCE = 16, MOST_SHORT = 64;
+constexpr double USUAL_LIST = 4;  // elements, where nothing is known
+
 // Atomic updates that a block adds up in shared memory first.
 constexpr std::int64_t UPDATING_THREADS = 256,
                        UPDATED_TOGETHER = 4;  // of a block; elements of a thread at once

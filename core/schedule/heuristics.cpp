@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -34,16 +35,20 @@ index::Values usual_sizes(const loops::Program& nest) {
 }
 namespace {
 
-bool is_of_sizes(const NestLoop& loop, const index::Values& sizes) {
-  return std::ranges::all_of(index::symbols_of(loop.extent),
+bool is_of_sizes(const index::Expr& expr, const index::Values& sizes) {
+  return std::ranges::all_of(index::symbols_of(expr),
                              [&](const index::Symbol& symbol) { return sizes.contains(symbol); });
+}
+
+std::optional<std::int64_t> usual_value(const index::Expr& expr, const index::Values& sizes) {
+  if (!is_of_sizes(expr, sizes) || index::bad_divisor(expr, sizes)) return std::nullopt;
+  return index::evaluate(expr, sizes);
 }
 
 }  // namespace
 
 std::int64_t usual_extent(const NestLoop& loop, const index::Values& sizes) {
-  const bool known = is_of_sizes(loop, sizes) && !index::bad_divisor(loop.extent, sizes);
-  return known ? index::evaluate(loop.extent, sizes) : UNKNOWN_EXTENT;
+  return usual_value(loop.extent, sizes).value_or(UNKNOWN_EXTENT);
 }
 std::int64_t power_of_two_below(std::int64_t value) {
   return static_cast<std::int64_t>(
@@ -104,7 +109,7 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   return bytes;
 }
 
-bool Situation::is_of_sizes(const NestLoop& loop) const { return schedule::is_of_sizes(loop, sizes); }
+bool Situation::is_of_sizes(const NestLoop& loop) const { return schedule::is_of_sizes(loop.extent, sizes); }
 
 std::int64_t Situation::usual(const NestLoop& loop) const { return usual_extent(loop, sizes); }
 
@@ -139,6 +144,33 @@ bool Situation::is_list(const NestLoop& loop) const {
     return std::ranges::find(nest.sizes, symbol, &loops::SizeInfo::symbol) == nest.sizes.end() &&
            std::ranges::find(shape.common, symbol, &NestLoop::axis) == shape.common.end();
   });
+}
+
+std::optional<double> Situation::mean_length(const NestLoop& loop) const {
+  std::optional<double> mean;
+  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
+    const auto* end = std::get_if<loops::Index>(&stmt.node);
+    if (end == nullptr || !index::mentions(loop.extent, end->symbol)) return;
+    const auto* load = std::get_if<loops::Load>(&end->value->node);
+    const auto bound = usual_value(end->bound, sizes);
+    if (load == nullptr || !bound) return;
+    double lists = 1;
+    for (const NestLoop& common : shape.common)
+      if (index::mentions(load->offset, common.axis)) lists *= static_cast<double>(usual(common));
+    const double elements = static_cast<double>(*bound - 1) / std::max(lists, 1.0);
+    mean = std::min(mean.value_or(elements), elements);
+  });
+  return mean;
+}
+
+std::vector<std::int64_t> Situation::short_lists(const NestLoop& loop) const {
+  if (machine.max_threads == 1) return {2, 8, MOST_SHORT};
+  // So long a list hardly ever is, where elements fall to lists by chance: two deviations above the mean.
+  const double mean = mean_length(loop).value_or(USUAL_LIST);
+  const double most = std::min<double>(mean + 2 * std::sqrt(mean), loops::LANES);
+  const std::int64_t length = std::max<std::int64_t>(next_power_of_two(std::llround(std::ceil(most))), 2);
+  if (length <= MOST_AT_ONCE) return {length, MOST_SHORT};
+  return {8, std::max(length, MOST_SHORT)};
 }
 
 double Situation::vector_bytes(const NestLoop& common) const {

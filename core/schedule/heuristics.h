@@ -12,11 +12,6 @@
 
 namespace twinloom::schedule {
 
-// Lengths of a list's last unit, see SplitPlan: by threads, and by a core, which takes each masked element of
-// a longer one too. (index_add_rows_f32, a third of an element a list: 3.2 ms by the first, 2.6 by the
-// second.)
-inline const std::vector<std::int64_t> SHORT_LISTS = {8, 64}, SHORT_LISTS_OF_CORES = {2, 8, 64};
-
 // A parameter of the heuristics. It knows whether it was asked for: no schedule depends on one that was not,
 // and no other value of it is tried. So one is asked for last, where nothing else decides.
 template <class T>
@@ -143,6 +138,10 @@ class Situation {
   // Whether only the run knows how long it is, as with the entries of a list that go to one row: most are
   // short.
   bool is_list(const loops::NestLoop& loop) const;
+  // Elements of such a list, of the usual sizes; nothing where the nest does not say how many all have.
+  std::optional<double> mean_length(const loops::NestLoop& loop) const;
+  // Lengths of a list's last unit that have loops of their own, see SplitPlan.
+  std::vector<std::int64_t> short_lists(const loops::NestLoop& loop) const;
   // Whether columns of a panel are worth their arrays: one reduction in lock-step that stores elements, or of
   // more than the caches hold, or than cores' own do where rows begin between lines. Rows that are far apart
   // leave each other no room in a cache, and lines of which a vector stored a part are gone when the next one

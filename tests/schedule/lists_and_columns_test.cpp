@@ -12,15 +12,15 @@ namespace twinloom::tests {
 
 namespace {
 
-constexpr std::int64_t ROWS = 50257, ENTRIES = 8192;
+constexpr std::int64_t ROWS = 50257;
 
-// The gradient of a table of ROWS rows: each sums up those of ENTRIES rows of x that belong to it.
-loops::Program gradient(std::int64_t columns) {
-  return loops::parse(cat("program sums(ends: i64[", ROWS + 1, "], entries: i64[", ENTRIES, "], x: f32[",
-                          ENTRIES * columns, "], y: written f32[", ROWS * columns, "]) {\n  for i < ", ROWS,
-                          " { for j < ", columns, " {\n    index a = ends[i] below ", ENTRIES + 1,
-                          " index b = ends[i + 1] below ", ENTRIES + 1,
-                          "\n    start t0: sum f32 for k < -a + b { index c = entries[k + a] below ", ENTRIES,
+// The gradient of a table of ROWS rows: each sums up those of `entries` rows of x that belong to it.
+loops::Program gradient(std::int64_t columns, std::int64_t entries = 8192) {
+  return loops::parse(cat("program sums(ends: i64[", ROWS + 1, "], entries: i64[", entries, "], x: f32[",
+                          entries * columns, "], y: written f32[", ROWS * columns, "]) {\n  for i < ", ROWS,
+                          " { for j < ", columns, " {\n    index a = ends[i] below ", entries + 1,
+                          " index b = ends[i + 1] below ", entries + 1,
+                          "\n    start t0: sum f32 for k < -a + b { index c = entries[k + a] below ", entries,
                           " t0 += x[j + ", columns, "*c] at k } y[", columns, "*i + j] = t0 } } }"));
 }
 
@@ -34,6 +34,20 @@ TEST(Lists, AThreadTakesEightElementsOfALongRow) {
   EXPECT_EQ(elements_of_thread(768), 8);
   EXPECT_EQ(elements_of_thread(256), 8);
   EXPECT_EQ(elements_of_thread(64), 4);
+}
+
+// What most lists are as long as is loaded at once.
+TEST(Lists, ShortUnitsAreOfUsualLists) {
+  const auto lengths = [](std::int64_t entries) {
+    return schedule::choose(schedule::Forms(gradient(768, entries)), machine::h200(), {})
+        .splits.back()
+        .shorts;
+  };
+  using Lengths = std::vector<std::int64_t>;
+  EXPECT_EQ(lengths(8192), (Lengths{2, 64}));
+  EXPECT_EQ(lengths(ROWS), (Lengths{4, 64}));
+  EXPECT_EQ(lengths(5 * ROWS), (Lengths{16, 64}));
+  EXPECT_EQ(lengths(60 * ROWS), (Lengths{8, 128}));
 }
 
 // Most of these lists are empty: neither the accumulators of a whole unit, which a loop walks, nor what its
