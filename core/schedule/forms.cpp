@@ -39,9 +39,18 @@ std::int64_t packed_in(const Form& form, const index::Symbol& axis, int vector_b
     widest = std::max(widest, access.bytes);
   }
   if (widest == 0) return 1;
+  // A load beside one of the same buffer, as of a stencil, finds its elements in the cache, one by one.
+  const auto is_shifted = [&](const Access& access, std::int64_t lanes) {
+    return !access.store && std::ranges::any_of(neighbours, [&](const Access* other) {
+      return !other->store && other->buffer == access.buffer && are_neighbours(form, *other, axis, lanes) &&
+             index::constant_of(index::simplify(other->offset - access.offset, form.facts));
+    });
+  };
   const auto are_packed = [&](std::int64_t lanes) {
-    return std::ranges::all_of(
-        neighbours, [&](const Access* access) { return are_neighbours(form, *access, axis, lanes); });
+    return std::ranges::all_of(neighbours, [&](const Access* access) {
+      return are_neighbours(form, *access, axis, lanes) ||
+             (stride_along(*access, axis) == 1 && is_shifted(*access, lanes));
+    });
   };
   std::int64_t lanes = std::max<std::int64_t>(1, vector_bytes / widest);
   while (lanes > 1 && !are_packed(lanes)) lanes /= 2;

@@ -75,6 +75,7 @@ struct Staged {
   std::int64_t count = 0;  // elements of a row; of a tile, its vectors
   bool of_task = false;
   std::vector<std::size_t> siblings;  // that load it
+  bool ahead = false;                 // the first of these only fills it, for a later one
   std::int64_t lanes = 0;             // of a tile
   loops::Place place = loops::Place::registers;
   int pad = 0;           // of the rows of a block's tile

@@ -1,6 +1,10 @@
 // Rows that several siblings read are kept at hand:
 //   for k { m += x[i*n + k] }; for k1 { y[..] = x[i*n + k1] - m }
 //   ->  scratch x_row[n]: for k { t = x[i*n + k]; x_row[k] = t; m += t }; for k1 { y[..] = x_row[k1] - m }
+// What a later sibling alone reads is loaded by the first one, so that no thread waits for it after the
+// totals:
+//   for k { m += x[i*n + k] }; for k1 { y[..] = w[k1] * m }
+//   ->  scratch w_row[n]: for k { w_row[k] = w[k]; m += x[i*n + k] }; for k1 { y[..] = w_row[k1] * m }
 // Rows that all turns of a task read are kept at hand for the task:
 //   for i { for k { y[..] = x[i*n + k] * w[k] } }
 //   ->  scratch w_row[n]: for k { w_row[k] = w[k] }; for i { for k { y[..] = x[i*n + k] * w_row[k] } }
@@ -40,6 +44,23 @@ Readers common_readers(const loops::Nest& shape, loops::Buffer buffer) {
     readers.offset = index::substitute(readers.load->offset, {{loop.axis, index::Expr(readers.place)}});
   }
   return readers;
+}
+
+// Whether the first sibling, which does not load the row, may do so for the only one that does: it walks as
+// many elements, and knows where they are.
+bool may_fill_ahead(const loops::Nest& shape, const Readers& readers) {
+  if (readers.siblings.size() != 1 || readers.siblings.front() == 0) return false;
+  const auto siblings = siblings_of(shape);
+  const std::vector<loops::NestLoop>& first = siblings.front()->loops;
+  if (first.size() != 1 || first.front().extent != readers.extent) return false;
+  return std::ranges::none_of(index::symbols_of(readers.offset), [&](const index::Symbol& symbol) {
+    return std::ranges::any_of(siblings, [&](const loops::Sibling* sibling) {
+      return std::ranges::any_of(sibling->inner, [&](const Ref<Stmt>& stmt) {
+        const auto* found = std::get_if<loops::Index>(&stmt->node);
+        return found != nullptr && found->symbol == symbol;
+      });
+    });
+  });
 }
 
 Readers readers_of(const loops::Nest& shape, loops::Buffer buffer) {
@@ -119,13 +140,13 @@ std::string why_not_of_task(const Plan& plan, const Readers& readers, const Stag
   return inside ? "" : "the row is not known to be inside the buffer";
 }
 
-std::string why_not_of_turn(const Plan& plan, const Readers& readers, const std::string& piece) {
+std::string why_not_of_turn(const Plan& plan, const Staged& staged, const std::string& piece) {
   if (in_lockstep(plan.common)) return "rows in lock-step have no arrays of their own";
   const bool innermost =
       !plan.common.order.empty() && plan.common.piece(plan.common.order.back()).symbol.name() == piece;
   if (!innermost)
     return cat(piece, " is not the innermost common loop, in whose turns the row stays the same");
-  return readers.siblings.size() < 2 ? "no two siblings load it at the same places" : "";
+  return staged.siblings.size() < 2 ? "no two siblings load it at the same places" : "";
 }
 
 // The loop that fills a row, as wide as the vectors that read it.
@@ -185,8 +206,11 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   staged.count = *count;
   staged.of_task = temp.inside == TASK;
   staged.siblings = readers.siblings;
+  staged.ahead = !staged.of_task && threads && temp.place == loops::Place::registers &&
+                 may_fill_ahead(plan.shape, readers);
+  if (staged.ahead) staged.siblings.insert(staged.siblings.begin(), 0);
   std::string reason =
-      staged.of_task ? why_not_of_task(plan, readers, staged) : why_not_of_turn(plan, readers, temp.inside);
+      staged.of_task ? why_not_of_task(plan, readers, staged) : why_not_of_turn(plan, staged, temp.inside);
   if (reason.empty() && staged.of_task && (threads || has_threads(plan.common)))
     reason = "each thread would fill it";
   if (reason.empty() && threads) reason = why_not_by_threads(plan, readers.siblings);
@@ -238,12 +262,22 @@ class RowStager {
     for (loops::Item& item : result_.shape.items) {
       auto* sibling = std::get_if<loops::Sibling>(&item);
       if (sibling == nullptr) continue;
-      if (std::ranges::find(readers.siblings, number) != readers.siblings.end()) {
-        const bool first = number == readers.siblings.front() && !staged.of_task;
-        read(*sibling, first, stager);
+      if (std::ranges::find(staged.siblings, number) != staged.siblings.end()) {
+        const bool first = number == staged.siblings.front() && !staged.of_task;
+        if (first && staged.ahead)
+          fill_ahead(*sibling, readers, stager);
+        else
+          read(*sibling, first, stager);
       }
       ++number;
     }
+  }
+
+  void fill_ahead(loops::Sibling& sibling, const Readers& readers, const Stager& stager) {
+    const index::Symbol& at = sibling.loops.front().axis;
+    const index::Expr offset = index::substitute(readers.offset, {{readers.place, index::Expr(at)}});
+    const auto filled = stager.store(offset, at, names_.temp());
+    sibling.inner.insert(sibling.inner.begin(), filled.begin(), filled.end());
   }
 
   // The first reader of a row fills the array with what it loads.

@@ -420,7 +420,11 @@ const std::vector<NestCase> cases = {
       "i.1 serial loop 0 k.0 serial loop 0 k.1 vector loop 1 k2.0 serial loop 1 k2.1 vector stage w inside "
       "task registers pad 0 stage b inside task registers pad 0",
       "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k2.0 serial stage b inside task registers pad 0 "
-      "stage w inside i.0 registers pad 0"}},
+      "stage w inside i.0 registers pad 0",
+      "schedule split 0 k : 16, 4 mask split 1 k2 : 16, 4 mask loop -1 i.0 block loop 0 k.0 unroll loop 0 "
+      "k.1 "
+      "thread loop 0 k.2 vector loop 1 k2.0 unroll loop 1 k2.1 thread loop 1 k2.2 vector stage b inside i.0 "
+      "registers pad 0 stage w inside i.0 registers pad 0 stage x inside i.0 registers pad 0"}},
     {"softmax",
      R"(program softmax(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 1..) {
   for i < m {

@@ -49,12 +49,37 @@ TEST(Threads, RowsAreKeptBySeveralBlocks) {
   EXPECT_LE(threads_of_softmax(131072, alone), 1024);
 }
 
-// Three loads of one line have no more on their way than one: a thread takes two elements.
+// Three loads of one line have no more on their way than one: a thread takes two pairs of elements. The one
+// load that finds no pairs finds its elements in the cache.
 TEST(Threads, LoadsSideBySideCountAsOne) {
   const std::string schedule = chosen(R"(program p(x: f32[67108864], y: written f32[67092480]) {
   for i < 8192 { for j < 8190 { y[8190*i + j] = add(add(x[8192*i + j], x[8192*i + j + 1]), x[8192*i + j + 2]) } }
 })");
+  EXPECT_NE(schedule.find("split -1 j : 1024, 512, 2 mask"), std::string::npos) << schedule;
+}
+
+// There is none beside it that finds pairs.
+TEST(Threads, ALoadBetweenPairsAloneIsOfElements) {
+  const std::string schedule = chosen(R"(program p(x: f32[67108864], y: written f32[67092480]) {
+  for i < 8192 { for j < 8190 { y[8190*i + j] = neg(x[8192*i + j + 1]) } }
+})");
   EXPECT_NE(schedule.find("split -1 j : 512, 256 mask"), std::string::npos) << schedule;
+}
+
+std::string chosen_layer_norm(std::int64_t rows) {
+  return chosen(with_each(R"(program p(x: f32[ROWS*768], w: f32[768], y: written f32[ROWS*768]) {
+  for i < ROWS {
+    start t0: sum f32 for k < 768 { t0 += x[768*i + k] at k }
+    start t1: sum f32 for k1 < 768 { t2 = sub(x[768*i + k1], t0) t1 += mul(t2, t2) at k1 }
+    for k2 < 768 { y[768*i + k2] = mul(div(sub(x[768*i + k2], t0), t1), w[k2]) }
+  }
+})",
+                          "ROWS", cat(rows)));
+}
+
+TEST(Threads, OfFewRowsLaterLoadsAreMadeAhead) {
+  EXPECT_NE(chosen_layer_norm(32).find("stage w inside i.0 registers"), std::string::npos);
+  EXPECT_EQ(chosen_layer_norm(16384).find("stage w"), std::string::npos);
 }
 
 // A thread with one element of a row of 230 has not enough on its way, and 88,320 blocks take time to start.
