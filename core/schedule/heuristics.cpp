@@ -246,6 +246,9 @@ std::int64_t Situation::words_along(const NestLoop& common) const {
     ++rows;
   }
   if (widest == 0) widest = machine.vector_bytes / packed;
+  const bool are_windows = std::ranges::all_of(
+      siblings, [&](const loops::Sibling* sibling) { return usual(sibling->loops.back()) <= SMALL_WINDOW; });
+  if (are_windows) return std::clamp<std::int64_t>(2 * WORD_BYTES / widest, 1, packed);
   if (!rows_vary()) return std::clamp<std::int64_t>(WORD_BYTES / widest, 1, packed);
   const std::int64_t many = std::min(LIST_ELEMENTS, 2 * machine.vector_bytes / widest);
   if (many > packed && rows == 1 && usual(common) >= many * machine.warp_threads) return many;

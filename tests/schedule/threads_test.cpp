@@ -66,6 +66,15 @@ TEST(Threads, ALoadBetweenPairsAloneIsOfElements) {
   EXPECT_NE(schedule.find("split -1 j : 512, 256 mask"), std::string::npos) << schedule;
 }
 
+TEST(Threads, OfSmallWindowsAThreadTakesTwoNeighbours) {
+  const std::string schedule = chosen(R"(program p(x: f32[102760448], y: written f32[25690112]) {
+  for n < 2048 { for i < 112 { for j < 112 { start t0: sum f32
+    for k < 4 { t0 += x[50176*n + 448*i + 2*j + 224*floor_div(k, 2) + floor_mod(k, 2)] at k }
+    y[12544*n + 112*i + j] = t0 } } }
+})");
+  EXPECT_NE(schedule.find("split -1 j : 128, 2 mask"), std::string::npos) << schedule;
+}
+
 std::string chosen_layer_norm(std::int64_t rows) {
   return chosen(with_each(R"(program p(x: f32[ROWS*768], w: f32[768], y: written f32[ROWS*768]) {
   for i < ROWS {
