@@ -345,7 +345,7 @@ class Blocks {
       case Bind::unroll:
         return {once.memory, once.loads * loop.extent, once.rest * loop.extent, once.next};
       case Bind::serial:
-        return {0, 0, std::max(once.memory / ahead(at, once) + once.rest, once.next) * loop.extent, 0};
+        return {0, 0, std::max(once.memory / ahead(at, once) + once.rest, once.next) * loop.longest, 0};
     }
     return {};
   }

@@ -135,7 +135,8 @@ class Walker {
   void enter(const loops::Loop& loop) {
     const double extent = extent_of(loop.extent);
     const std::size_t number = walk_.loops.size(), node = walk_.nodes.size();
-    walk_.loops.push_back({loop.axis, extent, loop.bind, node});
+    const double longest = longest_of(loop.extent, extent);
+    walk_.loops.push_back({loop.axis, extent, loop.bind, node, longest});
     Node made;
     made.parent = path_.back();
     made.loop = number;
@@ -147,7 +148,7 @@ class Walker {
     if (loop.bind == loops::Bind::serial) here().work.scalar += LOOP;
     const bool list = is_found(loop.extent);
     lists_ += list ? 1 : 0;
-    if (extent > 0 || list) visit(*loop.body);
+    if (longest > 0 || list) visit(*loop.body);
     lists_ -= list ? 1 : 0;
     path_.pop_back();
     axis_depths_.erase(loop.axis);
@@ -181,6 +182,25 @@ class Walker {
       sum += static_cast<double>(std::max<std::int64_t>(usual_value(extent, values), 0));
     }
     return sum / samples;
+  }
+  // Of the first and the last thread, where threads have other extents than each other.
+  double longest_of(const index::Expr& extent, double mean) const {
+    index::Values values = values_;
+    std::map<index::Symbol, double> threads;
+    for (const index::Symbol& symbol : index::symbols_of(extent)) {
+      if (values.contains(symbol)) continue;
+      const auto loop = loops_.find(symbol);
+      if (loop == loops_.end()) return mean;
+      const Loop& around = walk_.loops[loop->second];
+      if (around.bind == loops::Bind::thread) threads[symbol] = around.extent;
+      values[symbol] = static_cast<std::int64_t>(around.extent / 2);
+    }
+    double longest = mean;
+    for (const double at : {0.0, 1.0}) {
+      for (const auto& [symbol, of] : threads) values[symbol] = static_cast<std::int64_t>(at * (of - 1));
+      if (!threads.empty()) longest = std::max(longest, static_cast<double>(usual_value(extent, values)));
+    }
+    return longest;
   }
   // Usual sizes are chosen one by one: where together they make a divisor that no run has, 1.
   static std::int64_t usual_value(const index::Expr& expr, const index::Values& values) {

@@ -68,6 +68,7 @@ struct Loop {
   double extent = 1;
   loops::Bind bind = loops::Bind::serial;
   std::size_t node = 0;
+  double longest = 1;  // the extent of the thread of a block that has most
 };
 
 struct Walk {

@@ -200,8 +200,8 @@ class ScanParts {
   index::Expr place_in_run(const index::Expr& member, const index::Expr& at,
                            const Surroundings& around) const;
   index::Condition inside(const index::Expr& chunk, const Surroundings& around) const;
-  void load_next(const Partial& partial, const Buffers& next, const index::Expr& chunk,
-                 const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const;
+  Ref<Stmt> chain(const Partial& partial, const Buffers& held, const Buffers& staged,
+                  const index::Expr& member) const;
   Ref<Stmt> carry_alone(const Surroundings& around);
   Ref<Stmt> carry_by_threads(const Surroundings& around);
   Ref<Stmt> carry_in_runs(const Surroundings& around);

@@ -46,7 +46,6 @@ std::vector<Changes> changes_of_blocks() {
       values_of(&Parameters::scan_warps, {1, 4, 16}),
       values_of(&Parameters::least_scanned, {1, 256}),
       values_of(&Parameters::scan_rows_written_out, {false}),
-      values_of(&Parameters::carry_threads, {32, 256, 512}),
       values_of(&Parameters::column_lanes, {1, 2, 4, 8, 16}),
       values_of(&Parameters::kept_lanes, {4, 8, 32}),
       both(values_of(&Parameters::parts, {0.25, 4}), values_of(&Parameters::splits, {false})),

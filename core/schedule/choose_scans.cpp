@@ -19,7 +19,6 @@ struct Walked {
   std::int64_t beside = 1;  // chunks that a block walks side by side
   double workers = 1;       // threads, or tasks where blocks have no threads, that all rows are walked by
   bool by_threads = false;  // the threads of a block walk a row together
-  bool is_free = true;      // in any order
 };
 
 Walked walked(const Situation& situation, const Plan& plan) {
@@ -29,9 +28,6 @@ Walked walked(const Situation& situation, const Plan& plan) {
   result.chunks = ceil_div(situation.usual(situation.siblings.front()->loops.back()), loops::SCAN_CHUNK);
   result.beside = pieces.front().step / loops::SCAN_CHUNK;
   result.by_threads = has_threads(scope);
-  loops::for_each_stmt(*plan.nest.body, [&](const loops::Stmt& stmt) {
-    if (const auto* start = std::get_if<loops::Start>(&stmt.node)) result.is_free &= start->free;
-  });
   result.workers = situation.rows();
   for (const Piece& piece : pieces)
     if (piece.bind == loops::Bind::thread) result.workers *= static_cast<double>(piece.turns);
@@ -58,10 +54,7 @@ std::optional<ScanSplit> for_threads(const Situation& situation, const Walked& w
   const double wanted = static_cast<double>(situation.machine.blocks_at_once * machine::BLOCK_THREADS) *
                         situation.parameters.parts() / (walked.by_threads ? 1 : ROWS_IN_FLIGHT);
   auto split = parts_for(situation, walked, wanted, 1);
-  // In free order the threads that load them combine them in steps of log2, not one after the other.
-  const std::int64_t most = !walked.by_threads ? LOADED_TOGETHER
-                            : walked.is_free   ? MOST_THREADS
-                                               : situation.parameters.carry_threads();
+  const std::int64_t most = walked.by_threads ? MOST_THREADS : LOADED_TOGETHER;
   if (split) split->carries = std::min(next_power_of_two(walked.chunks), most);
   return split;
 }

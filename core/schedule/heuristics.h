@@ -53,7 +53,6 @@ struct Parameters {
   Count scan_warps = 8;      // of a row that is scanned
   Count least_scanned = 32;  // elements of a row that several threads scan; else one does
   Flag scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
-  Count carry_threads = 128;          // that load the totals of a split scan, of a row that a block walks
   Count column_lanes = 0;  // of a unit, whose rows a block walks for totals of columns; 0: by the blocks
   Count kept_lanes = 16;              // lanes of a unit that a thread has in registers, of rows in threads
   Parameter<double> parts = 1;        // of a reduction or scan, times those that fill the machine

@@ -4,13 +4,12 @@
 //   program 1:  for part block { for chunk { totals[chunk] = the total of its elements } }
 //   program 2:  for chunk { carries[chunk] = carry; merge carry (totals[chunk]) }
 //   program 3:  for part block { for chunk { start from carries[chunk]; everything of its elements } }
-// Where the threads of a block scan a row they also load totals side by side, the next ones while these are
-// combined; a prefix is from left to right too:
+// Where the threads of a block scan a row they also load totals side by side, the next ones while the first
+// thread combines these, and store its carries:
 //   program 2:  next = totals[m]
-//               for group { for m thread { x = m < 1 ? held with next : next; next = totals of the next group
-//               }
-//                           prefix before, all = x across m
-//                           for m thread { carries[..] = m < 1 ? held with before : before; held = all } }
+//               for group { for m thread { staged[m] = next; next = totals of the next group } sync
+//                           for m < 1 { for k { t = staged[k]; staged[k] = carry; merge carry (t) } } sync
+//                           for m thread { carries[..] = staged[m] } }
 // Of a scan in free order each thread combines a run of neighbouring totals before and after that:
 //   program 2:  for m thread { for a { merge x (totals[m, a]) } }
 //               prefix before, all = x across m
@@ -27,6 +26,19 @@ namespace twinloom::schedule {
 
 using index::Expr;
 using loops::Bind;
+
+namespace {
+
+// Totals that the thread which combines them has on their way together.
+constexpr std::int64_t CHAINED_TOGETHER = 32;
+
+void store_values(const Buffers& buffers, const Expr& at, const std::vector<Ref<loops::Value>>& values,
+                  std::vector<Ref<Stmt>>& stmts, const index::Condition& mask = {}) {
+  for (std::size_t part = 0; part < buffers.size(); ++part)
+    stmts.push_back(loops::stmt(loops::Store{buffers[part], at, mask, values[part], loops::Update::replace}));
+}
+
+}  // namespace
 
 std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
   const std::string words = cat("split_scan ", split.axis, ": ");
@@ -167,7 +179,7 @@ Ref<Stmt> ScanParts::carry_in_runs(const Surroundings& around) {
 }
 
 // In the registers of each thread: `next`, its total of the group that is combined next, and `held`, the
-// carry.
+// first thread's carry. In scratch: the totals of a group, in whose place that thread puts their carries.
 Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
   const std::int64_t threads = plan_.scan_split->carries;
   const index::Symbol group = names_.symbol("group"), member = names_.symbol("member");
@@ -175,48 +187,65 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
     return loops::stmt(loops::Loop{member, threads, Bind::thread, loops::block(std::move(inner))});
   };
   const Expr own = member, chunk = Expr(group) * threads + own;
-  const index::Condition first{{{own, 1}}};
-  std::vector<Ref<Stmt>> before, begin, in_group, merges, prefixes, results;
-  std::vector<Buffers> arrays;
+  std::vector<Ref<Stmt>> stmts, begin, stage, chains, results;
+  std::vector<loops::Scratch> arrays;
   for (const Partial& partial : partials_) {
     const Buffers next = tuple_buffers(names_, partial.start, "next", 1, true),
-                  held = tuple_buffers(names_, partial.start, "held", 1, true);
-    const Temp nothing = names_.temp(), total = names_.temp(), prefix = names_.temp(), all = names_.temp(),
-               carry = names_.temp();
-    before.push_back(loops::stmt(start_like(partial.start, nothing, {})));
+                  held = tuple_buffers(names_, partial.start, "held", 1, true),
+                  staged = tuple_buffers(names_, partial.start, "staged", threads, true);
+    const Temp nothing = names_.temp();
+    stmts.push_back(loops::stmt(start_like(partial.start, nothing, {})));
     store_all(held, 0, {}, nothing, begin);
-    load_next(partial, next, own, around, begin);
-    in_group.push_back(loops::stmt(start_like(partial.start, total, {member})));
-    merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, held, 0), first}));
-    merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, next, 0), inside(chunk, around)}));
-    load_next(partial, next, chunk + threads, around, merges);
-    prefixes.push_back(loops::stmt(loops::Prefix{prefix, all, total, member}));
-    results.push_back(loops::stmt(start_like(partial.start, carry, {})));
-    results.push_back(loops::stmt(loops::Merge{carry, load_all(names_, held, 0), first}));
-    results.push_back(merge_total(carry, prefix, partial.start));
-    store_all(partial.carries, place(chunk, around), inside(chunk, around), carry, results);
-    store_all(held, 0, {}, all, results);
-    arrays.insert(arrays.end(), {next, held});
+    store_values(next, 0, load_all(names_, partial.totals, place(own, around), inside(own, around)), begin);
+    store_values(staged, own, load_all(names_, next, 0), stage);
+    const Expr later = chunk + threads;
+    store_values(next, 0, load_all(names_, partial.totals, place(later, around), inside(later, around)),
+                 stage);
+    chains.push_back(chain(partial, held, staged, own));
+    store_values(partial.carries, place(chunk, around), load_all(names_, staged, own), results,
+                 inside(chunk, around));
+    for (const auto& [buffers, count, where] : {std::tuple(next, std::int64_t{1}, loops::Place::registers),
+                                                {held, 1, loops::Place::registers},
+                                                {staged, threads, loops::Place::scratch}})
+      for (const loops::Buffer buffer : buffers) arrays.push_back({buffer, count, where, nullptr});
   }
-  in_group.push_back(by_threads(std::move(merges)));
-  in_group.insert(in_group.end(), prefixes.begin(), prefixes.end());
-  in_group.push_back(by_threads(std::move(results)));
-  before.push_back(by_threads(std::move(begin)));
-  before.push_back(loops::stmt(
-      loops::Loop{group, ceil_div(chunks_, threads), Bind::serial, loops::block(std::move(in_group))}));
-  Ref<Stmt> body = loops::block(std::move(before));
-  for (const Buffers& buffers : arrays)
-    for (const loops::Buffer buffer : buffers)
-      body = loops::stmt(loops::Scratch{buffer, 1, loops::Place::registers, std::move(body)});
+  const Ref<Stmt> sync = loops::stmt(loops::Sync{});
+  stmts.push_back(by_threads(std::move(begin)));
+  Ref<Stmt> of_group = loops::block({by_threads(std::move(stage)), sync, by_threads(std::move(chains)), sync,
+                                     by_threads(std::move(results))});
+  stmts.push_back(
+      loops::stmt(loops::Loop{group, ceil_div(chunks_, threads), Bind::serial, std::move(of_group)}));
+  Ref<Stmt> body = loops::block(std::move(stmts));
+  for (loops::Scratch& array : arrays) {
+    array.body = std::move(body);
+    body = loops::stmt(std::move(array));
+  }
   return body;
 }
 
-// next = the total of the chunk, where there is one.
-void ScanParts::load_next(const Partial& partial, const Buffers& next, const Expr& chunk,
-                          const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const {
-  const auto values = load_all(names_, partial.totals, place(chunk, around), inside(chunk, around));
-  for (std::size_t part = 0; part < next.size(); ++part)
-    stmts.push_back(loops::stmt(loops::Store{next[part], 0, {}, values[part], loops::Update::replace}));
+// The first thread's: staged[k] = carry; carry = what was there combined with it.
+Ref<Stmt> ScanParts::chain(const Partial& partial, const Buffers& held, const Buffers& staged,
+                           const Expr& member) const {
+  const std::int64_t threads = plan_.scan_split->carries, together = std::min(threads, CHAINED_TOGETHER);
+  const index::Symbol far = names_.symbol("far"), near = names_.symbol("near");
+  const Expr at = Expr(far) * together + Expr(near), turns = (1 - least(member, 1)) * (threads / together);
+  const Temp carry = names_.temp();
+  std::vector<Ref<Stmt>> stmts = {loops::stmt(start_like(partial.start, carry, {})),
+                                  loops::stmt(loops::Merge{carry, load_all(names_, held, 0), {}})};
+  std::vector<Ref<Stmt>> inner;
+  std::vector<Ref<loops::Value>> totals;
+  for (const Ref<loops::Value>& value : load_all(names_, staged, at)) {
+    const Temp total = names_.temp();
+    inner.push_back(loops::stmt(loops::Let{total, value}));
+    totals.push_back(loops::read(total));
+  }
+  store_all(staged, at, {}, carry, inner);
+  inner.push_back(loops::stmt(loops::Merge{carry, std::move(totals), {}}));
+  const Ref<Stmt> some =
+      loops::stmt(loops::Loop{near, together, Bind::unroll, loops::block(std::move(inner))});
+  stmts.push_back(loops::stmt(loops::Loop{far, turns, Bind::serial, some}));
+  store_all(held, 0, {}, carry, stmts);
+  return loops::block(std::move(stmts));
 }
 
 Ref<Stmt> ScanParts::carry_alone(const Surroundings& around) {

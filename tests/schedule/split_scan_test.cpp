@@ -1,6 +1,7 @@
 // Scans cut over blocks: why they may not be, and where they are. That they give equal bits is equal_test's.
 #include <gtest/gtest.h>
 
+#include "core/cost/estimate.h"
 #include "core/machine/gpu.h"
 #include "core/schedule/schedule.h"
 #include "tests/schedule/run.h"
@@ -144,6 +145,18 @@ TEST(SplitScan, CarriesInFreeOrderAreCombinedInRuns) {
     const Arguments arguments(nest, {{index::Symbol("n"), n}, {index::Symbol("m"), m}});
     EXPECT_EQ(arguments.run({nest}), arguments.run(programs)) << n << " elements of " << m << " rows";
   }
+}
+
+// The carries of 32,768 chunks, one after the other, take a thread no less than a nanosecond each.
+TEST(SplitScan, EstimatesHaveTheChainOfCarries) {
+  const auto seconds = [](std::string_view order) {
+    const loops::Program nest =
+        loops::parse(cat("program cumsum(x: f32[33554432], y: written f32[33554432]) { start t0: sum f32 ",
+                         order, " for k < 33554432 { scan t1 = t0 (x[k]) at k y[k] = t1 } }"));
+    const machine::Machine h200 = machine::h200();
+    return cost::estimate(schedule::apply(nest, schedule::choose(nest, h200)), h200, {}).seconds;
+  };
+  EXPECT_GT(seconds("") - seconds("free"), 32768 * 1e-9);
 }
 
 TEST(SplitScan, HandsOnTwoNumbersAChunk) {
