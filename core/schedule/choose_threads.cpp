@@ -3,16 +3,14 @@
 //   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
 //                   threads of a short axis leave over walks the next one
 //   tiles           where an input's neighbours lie along another axis: squares, turned over in scratch
-//   rows            one or more warps a row, a unit each, or threads far apart where neighbours walk other
-//   rows rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the
-//   unit
+//   rows            one or more warps a row, a unit each, or threads far apart where neighbours walk other rows
+//   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
 //                   strides (also of what a run-time index finds), and for scans
 #include <algorithm>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/loops/rewrite.h"
-#include "core/schedule/heuristics.h"
+#include "core/schedule/cuts.h"
 
 namespace twinloom::schedule {
 
@@ -20,13 +18,6 @@ using loops::Bind;
 using loops::NestLoop;
 
 namespace {
-
-// How one axis is cut: so many threads, each with so many packed elements, and that so many times, far apart;
-// 1 of all: not at all.
-struct Cut {
-  std::int64_t threads = 1, lanes = 1, times = 1;
-  bool is_cut() const { return threads > 1 || lanes > 1; }
-};
 
 class ThreadChooser {
  public:
@@ -47,15 +38,9 @@ class ThreadChooser {
   }
 
  private:
-  // Members of an axis that are worth a place each: as many as wanted, fewer where the axis is shorter.
-  std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t wanted) const {
-    const auto most = situation_.most(loop);
-    if (!most) return wanted;
-    return std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, each), 1)));
-  }
-  // The same where threads exchange nothing: of several warps as many as there are members for.
+  // Members of an axis where threads exchange nothing: of several warps as many as there are members for.
   std::int64_t whole_warps(const NestLoop& loop, std::int64_t each, std::int64_t wanted) const {
-    const std::int64_t threads = members(loop, each, wanted);
+    const std::int64_t threads = members(situation_, loop, each, wanted);
     const auto most = situation_.most(loop);
     return most && threads > warp() ? std::min(threads, ceil_div(ceil_div(*most, each), warp()) * warp())
                                     : threads;
@@ -75,16 +60,17 @@ class ThreadChooser {
     std::vector<Cut> cuts(loops.size());
     const std::size_t fast = fast_axis();
     if (situation_.siblings.empty()) {
-      cuts[fast].lanes = members(loops[fast], 1, packed(loops[fast]));
+      cuts[fast].lanes = members(situation_, loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
-      cuts[fast].lanes = lanes_of_few(fast, cuts[fast].lanes);
+      cuts[fast].lanes = lanes_of_few(situation_, loops[fast], cuts[fast].lanes);
       const std::int64_t threads = pointwise_threads(loops[fast], cuts[fast].lanes);
       cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, threads);
       spread(cuts, threads / cuts[fast].threads);
-      repeat(cuts, fast, threads);
+      repeat_far_apart(situation_, fast, threads, cuts);
     } else if (rows_in_threads_) {
-      if (!scans()) cuts[fast].lanes = members(loops[fast], 1, situation_.words_along(loops[fast]));
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, situation_.block_threads() / 2);
+      if (!scans())
+        cuts[fast].lanes = members(situation_, loops[fast], 1, situation_.words_along(loops[fast]));
+      cuts[fast].threads = members(situation_, loops[fast], cuts[fast].lanes, situation_.block_threads() / 2);
       // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms
       // by blocks of one row on an H200, 1.47 by blocks of 8.
       if (!situation_.rows_vary()) spread(cuts, situation_.block_threads() / 2 / cuts[fast].threads);
@@ -94,7 +80,7 @@ class ThreadChooser {
                                 : rows_.spread ? 1
                                                : over_all_blocks(rows_of_block());
       cuts[fast].lanes = beside_ ? beside_->packed : 1;
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, rows);
+      cuts[fast].threads = members(situation_, loops[fast], cuts[fast].lanes, rows);
     }
     add(cuts, fast);
   }
@@ -119,14 +105,14 @@ class ThreadChooser {
   // of the whole machine, which only those hide whose threads take whole vectors.
   std::int64_t pointwise_threads(const NestLoop& loop, std::int64_t lanes) const {
     if (parameters_.block_threads() != 0) return parameters_.block_threads();
-    const bool whole = lanes * bytes_along(loop) >= situation_.machine.vector_bytes;
+    const bool whole = lanes * bytes_along(situation_, loop) >= situation_.machine.vector_bytes;
     return whole ? VECTOR_BLOCK_THREADS : machine::BLOCK_THREADS;
   }
   // The threads that are left walk the innermost other axis.
   void spread(std::vector<Cut>& cuts, std::int64_t left) const {
     for (std::size_t i = cuts.size(); i-- > 0 && left > 1;) {
       if (cuts[i].is_cut()) continue;
-      cuts[i].threads = members(situation_.shape.common[i], 1, power_of_two_below(left));
+      cuts[i].threads = members(situation_, situation_.shape.common[i], 1, power_of_two_below(left));
       left /= cuts[i].threads;
     }
   }
@@ -156,92 +142,6 @@ class ThreadChooser {
     choice.append_to(schedule_);
   }
 
-  // What a thread takes it takes several times, far apart: along the fast axis, or, where that is short,
-  // along another one.
-  void repeat(std::vector<Cut>& cuts, std::size_t fast, std::int64_t threads) const {
-    const NestLoop& loop = situation_.shape.common[fast];
-    const std::int64_t own = cuts[fast].threads * cuts[fast].lanes;
-    if (parameters_.times() != 0) {
-      if (cuts[fast].is_cut()) cuts[fast].times = members(loop, own, parameters_.times());
-      repeat_rows(cuts, fast, parameters_.times() / cuts[fast].times);
-    } else if (!pays_twice()) {
-      return;
-    } else if (cuts[fast].threads == threads && is_enough_for_two(loop, cuts, cuts[fast])) {
-      cuts[fast].times = 2;
-    } else {
-      repeat_rows(cuts, fast, rows_of_thread(cuts, fast));
-    }
-  }
-  // Two of few loads are on their way together, and two of long chains hide each other's latencies: of four
-  // loads and 150 instructions (haversine_f32) an H200 took 188 us by one, 165 by two.
-  bool pays_twice() const { return large_loads() <= 2 || situation_.has_long_work(); }
-  // Blocks enough are left where each takes twice as much.
-  bool is_enough_for_two(const NestLoop& loop, const std::vector<Cut>& cuts, const Cut& cut) const {
-    return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_OF_A_ROW * cut.threads * cut.lanes) &&
-           blocks_of(cuts) >= 2.0 * situation_.machine.blocks_at_once;
-  }
-  // Of BLOCK_THREADS, as the machine counts them.
-  double blocks_of(const std::vector<Cut>& cuts) const {
-    double blocks = 1.0 / machine::BLOCK_THREADS;
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-      const std::int64_t own = cuts[i].threads * cuts[i].lanes;
-      blocks *= static_cast<double>(cuts[i].threads);
-      blocks *= static_cast<double>(ceil_div(situation_.usual(situation_.shape.common[i]), own));
-    }
-    return blocks;
-  }
-  // Of the largest element along the axis.
-  std::int64_t bytes_along(const NestLoop& loop) const {
-    std::int64_t bytes = 1;
-    for (const Access& access : situation_.accesses)
-      if (index::mentions(access.offset, loop.axis)) bytes = std::max<std::int64_t>(bytes, access.bytes);
-    return bytes;
-  }
-  // Fewer elements a thread where there are not blocks for all multiprocessors: then nothing counts but how
-  // long one thread takes.
-  std::int64_t lanes_of_few(std::size_t fast, std::int64_t lanes) const {
-    const NestLoop& loop = situation_.shape.common[fast];
-    const double elements = situation_.rows();
-    const auto blocks = [&] { return elements / static_cast<double>(lanes * machine::BLOCK_THREADS); };
-    while (lanes > 1 && lanes * bytes_along(loop) > LEAST_BYTES &&
-           blocks() < situation_.machine.multiprocessors)
-      lanes /= 2;
-    return lanes;
-  }
-  // So often that a thread moves enough at once, where blocks enough are left.
-  std::int64_t rows_of_thread(const std::vector<Cut>& cuts, std::size_t fast) const {
-    const std::int64_t bytes = bytes_along(situation_.shape.common[fast]) * cuts[fast].lanes;
-    const bool looks_up = loops::looks_up_indices(*situation_.nest.body);
-    std::int64_t times = std::min(MOST_ROWS, BYTES_OF_THREAD * (looks_up ? 2 : 1) / bytes);
-    while (times > 1 &&
-           blocks_of(cuts) < static_cast<double>(times * ROUNDS * situation_.machine.blocks_at_once))
-      times /= 2;
-    return times;
-  }
-  // Along the innermost axis that no thread walks yet; what is left, along those that threads walk.
-  void repeat_rows(std::vector<Cut>& cuts, std::size_t fast, std::int64_t times) const {
-    for (const bool walked : {false, true}) {
-      for (std::size_t i = cuts.size(); i-- > 0 && times > 1;) {
-        if (i == fast || (cuts[i].threads > 1) != walked) continue;
-        cuts[i].times = members(situation_.shape.common[i], cuts[i].threads, times);
-        times /= cuts[i].times;
-      }
-    }
-  }
-  // Of inputs as large as the nest. What lies at a fixed distance from another is the same to memory.
-  std::size_t large_loads() const {
-    std::vector<const Access*> large;
-    for (const Access& access : situation_.accesses) {
-      const bool is_large = std::ranges::all_of(situation_.shape.common, [&](const NestLoop& loop) {
-        return index::mentions(access.offset, loop.axis);
-      });
-      const bool is_near = std::ranges::any_of(large, [&](const Access* other) {
-        return other->buffer == access.buffer && index::constant_of(other->offset - access.offset);
-      });
-      if (!access.store && is_large && !is_near) large.push_back(&access);
-    }
-    return large.size();
-  }
   std::int64_t side_of_tile() const {
     const std::int64_t side = parameters_.tile();
     const bool few =
@@ -300,7 +200,7 @@ class ThreadChooser {
 
   // A chunk a warp; of rows of at most one chunk, several in a block.
   void scan_by_warps(const NestLoop& loop, ScopeChoice& choice) const {
-    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, parameters_.scan_warps());
+    const std::int64_t chunks = members(situation_, loop, loops::SCAN_CHUNK, parameters_.scan_warps());
     std::vector<std::int64_t> factors = {loops::SCAN_ROW};
     if (!is_one_chunk(loop)) factors.insert(factors.begin(), loops::SCAN_CHUNK);
     if (chunks > 1) factors.insert(factors.begin(), chunks * loops::SCAN_CHUNK);
@@ -329,7 +229,7 @@ class ThreadChooser {
     for (const loops::Sibling* sibling : situation_.siblings) {
       const NestLoop& loop = sibling->loops.back();
       if (!is_one_chunk(loop)) return 1;
-      const std::int64_t rows = members(loop, loops::SCAN_ROW, loops::SCAN_ROWS);
+      const std::int64_t rows = members(situation_, loop, loops::SCAN_ROW, loops::SCAN_ROWS);
       threads = std::max({threads, rows, loops::SCAN_ROW / packed_scan(loop)});
     }
     return std::max<std::int64_t>(1, parameters_.row_warps() * warp() / threads);
@@ -428,8 +328,8 @@ class ThreadChooser {
 
   // By the threads of a warp, or of several, as often as it takes.
   void along_warp(const NestLoop& loop, ScopeChoice& choice) const {
-    const std::int64_t lanes = members(loop, 1, situation_.lanes_along(loop.axis));
-    const std::int64_t threads = members(loop, lanes, rows_.warps_apart * warp());
+    const std::int64_t lanes = members(situation_, loop, 1, situation_.lanes_along(loop.axis));
+    const std::int64_t threads = members(situation_, loop, lanes, rows_.warps_apart * warp());
     const auto most = situation_.most(loop);
     const bool once = most && *most <= lanes * threads;
     std::vector<std::int64_t> factors;

@@ -1,0 +1,119 @@
+// See cuts.h.
+#include "core/schedule/cuts.h"
+
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/rewrite.h"
+
+namespace twinloom::schedule {
+
+using loops::NestLoop;
+
+std::int64_t members(const Situation& situation, const NestLoop& loop, std::int64_t each,
+                     std::int64_t wanted) {
+  const auto most = situation.most(loop);
+  if (!most) return wanted;
+  return std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, each), 1)));
+}
+
+std::int64_t bytes_along(const Situation& situation, const NestLoop& loop) {
+  std::int64_t bytes = 1;
+  for (const Access& access : situation.accesses)
+    if (index::mentions(access.offset, loop.axis)) bytes = std::max<std::int64_t>(bytes, access.bytes);
+  return bytes;
+}
+
+std::int64_t lanes_of_few(const Situation& situation, const NestLoop& loop, std::int64_t lanes) {
+  const double elements = situation.rows();
+  const auto blocks = [&] { return elements / static_cast<double>(lanes * machine::BLOCK_THREADS); };
+  while (lanes > 1 && lanes * bytes_along(situation, loop) > LEAST_BYTES &&
+         blocks() < situation.machine.multiprocessors)
+    lanes /= 2;
+  return lanes;
+}
+
+namespace {
+
+// Of inputs as large as the nest. What lies at a fixed distance from another is the same to memory.
+std::size_t large_loads(const Situation& situation) {
+  std::vector<const Access*> large;
+  for (const Access& access : situation.accesses) {
+    const bool is_large = std::ranges::all_of(situation.shape.common, [&](const NestLoop& loop) {
+      return index::mentions(access.offset, loop.axis);
+    });
+    const bool is_near = std::ranges::any_of(large, [&](const Access* other) {
+      return other->buffer == access.buffer && index::constant_of(other->offset - access.offset);
+    });
+    if (!access.store && is_large && !is_near) large.push_back(&access);
+  }
+  return large.size();
+}
+
+// Two of few loads are on their way together, and two of long chains hide each other's latencies: of four
+// loads and 150 instructions (haversine_f32) an H200 took 188 us by one, 165 by two.
+bool pays_twice(const Situation& situation) {
+  return large_loads(situation) <= 2 || situation.has_long_work();
+}
+
+// Of BLOCK_THREADS, as the machine counts them.
+double blocks_of(const Situation& situation, const std::vector<Cut>& cuts) {
+  double blocks = 1.0 / machine::BLOCK_THREADS;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    const std::int64_t own = cuts[i].threads * cuts[i].lanes;
+    blocks *= static_cast<double>(cuts[i].threads);
+    blocks *= static_cast<double>(ceil_div(situation.usual(situation.shape.common[i]), own));
+  }
+  return blocks;
+}
+
+// Blocks enough are left where each takes twice as much.
+bool is_enough_for_two(const Situation& situation, const std::vector<Cut>& cuts, std::size_t fast) {
+  const Cut& cut = cuts[fast];
+  return situation.usual(situation.shape.common[fast]) >=
+             std::min(ENOUGH_FOR_TWO, BLOCKS_OF_A_ROW * cut.threads * cut.lanes) &&
+         blocks_of(situation, cuts) >= 2.0 * situation.machine.blocks_at_once;
+}
+
+// So often that a thread moves enough at once, where blocks enough are left.
+std::int64_t rows_of_thread(const Situation& situation, const std::vector<Cut>& cuts, std::size_t fast) {
+  const std::int64_t bytes = bytes_along(situation, situation.shape.common[fast]) * cuts[fast].lanes;
+  const bool looks_up = loops::looks_up_indices(*situation.nest.body);
+  std::int64_t times = std::min(MOST_ROWS, BYTES_OF_THREAD * (looks_up ? 2 : 1) / bytes);
+  while (times > 1 &&
+         blocks_of(situation, cuts) < static_cast<double>(times * ROUNDS * situation.machine.blocks_at_once))
+    times /= 2;
+  return times;
+}
+
+// Along the innermost axis that no thread walks yet; what is left, along those that threads walk.
+void repeat_rows(const Situation& situation, std::size_t fast, std::int64_t times, std::vector<Cut>& cuts) {
+  for (const bool walked : {false, true}) {
+    for (std::size_t i = cuts.size(); i-- > 0 && times > 1;) {
+      if (i == fast || (cuts[i].threads > 1) != walked) continue;
+      cuts[i].times = members(situation, situation.shape.common[i], cuts[i].threads, times);
+      times /= cuts[i].times;
+    }
+  }
+}
+
+}  // namespace
+
+void repeat_far_apart(const Situation& situation, std::size_t fast, std::int64_t threads,
+                      std::vector<Cut>& cuts) {
+  Cut& cut = cuts[fast];
+  const std::int64_t wanted = situation.parameters.times();
+  if (wanted != 0) {
+    if (cut.is_cut())
+      cut.times = members(situation, situation.shape.common[fast], cut.threads * cut.lanes, wanted);
+    repeat_rows(situation, fast, wanted / cut.times, cuts);
+  } else if (!pays_twice(situation)) {
+    return;
+  } else if (cut.threads == threads && is_enough_for_two(situation, cuts, fast)) {
+    cut.times = 2;
+  } else {
+    repeat_rows(situation, fast, rows_of_thread(situation, cuts, fast), cuts);
+  }
+}
+
+}  // namespace twinloom::schedule
