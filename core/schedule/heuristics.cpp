@@ -157,7 +157,7 @@ std::optional<double> Situation::mean_length(const NestLoop& loop) const {
     double lists = 1;
     for (const NestLoop& common : shape.common)
       if (index::mentions(load->offset, common.axis)) lists *= static_cast<double>(usual(common));
-    const double elements = static_cast<double>(*bound - 1) / std::max(lists, 1.0);
+    const double elements = static_cast<double>(std::max<std::int64_t>(*bound - 1, 0)) / std::max(lists, 1.0);
     mean = std::min(mean.value_or(elements), elements);
   });
   return mean;
@@ -246,8 +246,12 @@ std::int64_t Situation::words_along(const NestLoop& common) const {
     ++rows;
   }
   if (widest == 0) widest = machine.vector_bytes / packed;
-  const bool are_windows = std::ranges::all_of(
-      siblings, [&](const loops::Sibling* sibling) { return usual(sibling->loops.back()) <= SMALL_WINDOW; });
+  const bool are_windows = std::ranges::all_of(siblings, [&](const loops::Sibling* sibling) {
+    std::int64_t elements = 1;
+    for (const NestLoop& loop : sibling->loops)
+      elements *= std::clamp<std::int64_t>(usual(loop), 1, SMALL_WINDOW + 1);
+    return elements <= SMALL_WINDOW;
+  });
   if (are_windows) return std::clamp<std::int64_t>(2 * WORD_BYTES / widest, 1, packed);
   if (!rows_vary()) return std::clamp<std::int64_t>(WORD_BYTES / widest, 1, packed);
   const std::int64_t many = std::min(LIST_ELEMENTS, 2 * machine.vector_bytes / widest);
