@@ -21,7 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROGRAMS = ["test_index", "test_ops", "test_loops", "test_steps", "test_schedule", "test_emit", "test_cuda", "test_backends", "test_lower",
-            "test_kernels", "test_conformance"]
+            "test_kernels", "test_conformance", "test_sort_races"]
 WANTED = 64
 
 

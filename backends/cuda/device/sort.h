@@ -259,8 +259,10 @@ class Sorting {
     if (below > 0) atomicAdd(&shared_.size, below);
     if (lane() == 0) shared_.of_warps[thread() / 32] = count;
     __syncthreads();
-    for (int warp = 0; warp < shape.warps(); ++warp)
-      if (shared_.of_warps[warp] > ROOM) return false;
+    bool fits = true;
+    for (int warp = 0; warp < shape.warps(); ++warp) fits &= shared_.of_warps[warp] <= ROOM;
+    __syncthreads();  // sums are made where the counts are
+    if (!fits) return false;
     TWINLOOM_UNROLL
     for (int i = 0; i < shape.items; ++i) {
       const u32 at = u32(i * 32 + lane());
