@@ -47,20 +47,24 @@ Readers common_readers(const loops::Nest& shape, loops::Buffer buffer) {
 }
 
 // Whether the first sibling, which does not load the row, may do so for the only one that does: it walks as
-// many elements, and knows where they are.
+// many elements, and no place is looked up behind it.
 bool may_fill_ahead(const loops::Nest& shape, const Readers& readers) {
   if (readers.siblings.size() != 1 || readers.siblings.front() == 0) return false;
-  const auto siblings = siblings_of(shape);
-  const std::vector<loops::NestLoop>& first = siblings.front()->loops;
+  const std::vector<loops::NestLoop>& first = siblings_of(shape).front()->loops;
   if (first.size() != 1 || first.front().extent != readers.extent) return false;
-  return std::ranges::none_of(index::symbols_of(readers.offset), [&](const index::Symbol& symbol) {
-    return std::ranges::any_of(siblings, [&](const loops::Sibling* sibling) {
-      return std::ranges::any_of(sibling->inner, [&](const Ref<Stmt>& stmt) {
-        const auto* found = std::get_if<loops::Index>(&stmt->node);
-        return found != nullptr && found->symbol == symbol;
-      });
-    });
-  });
+  const auto finds = [&](const Ref<Stmt>& stmt) {
+    const auto* found = std::get_if<loops::Index>(&stmt->node);
+    return found != nullptr && index::mentions(readers.offset, found->symbol);
+  };
+  bool is_behind = false;
+  for (const loops::Item& item : shape.items) {
+    const auto* sibling = std::get_if<loops::Sibling>(&item);
+    const auto* stmt = std::get_if<Ref<Stmt>>(&item);
+    is_behind |= sibling != nullptr;
+    if (sibling != nullptr && std::ranges::any_of(sibling->inner, finds)) return false;
+    if (stmt != nullptr && is_behind && finds(*stmt)) return false;
+  }
+  return true;
 }
 
 Readers readers_of(const loops::Nest& shape, loops::Buffer buffer) {

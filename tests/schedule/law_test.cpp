@@ -53,6 +53,13 @@ constexpr std::string_view ROWS =
   for i < m { start t0: max f32 for k < 33 { t0 += x[i*33 + k] at k }
     for k1 < 33 { y[i*33 + k1] = mul(mul(sub(x[i*33 + k1], t0), w[k1]), v[k1]) } } })";
 
+// Where the last loop finds its row is known behind the first one.
+constexpr std::string_view FOUND_BETWEEN =
+    R"(program found(x: f32[m*32], p: i64[m], w: f32[64], y: written f32[m*32]; m in 0..) {
+  for i < m { start t0: max f32 for k < 32 { t0 += x[i*32 + k] at k }
+    index a = p[i] below 2
+    for k1 < 32 { y[i*32 + k1] = mul(sub(x[i*32 + k1], t0), w[32*a + k1]) } } })";
+
 constexpr std::string_view SCALED =
     R"(program scaled(x: f32[33*70], s: f32[33], w: f32[70], y: written f32[33*70]) {
   for i < 33 { for j < 70 { y[70*i + j] = mul(mul(x[70*i + j], s[i]), w[j]) } } })";
@@ -181,6 +188,11 @@ const std::vector<Refusal> refusals = {
      "stage w: it is not loaded at one place without a mask"},
     {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside i.0 registers pad 0",
+     "stage w: no two siblings load it at the same places"},
+    {FOUND_BETWEEN,
+     "schedule split 0 k : 4 exact split 1 k1 : 4 exact loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 "
+     "vector "
+     "loop 1 k1.0 thread loop 1 k1.1 vector stage w inside i.0 registers pad 0",
      "stage w: no two siblings load it at the same places"},
     {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage x inside task registers pad 0",
