@@ -202,6 +202,8 @@ class ScanParts {
   index::Condition inside(const index::Expr& chunk, const Surroundings& around) const;
   Ref<Stmt> chain(const Partial& partial, const Buffers& held, const Buffers& staged,
                   const index::Expr& member) const;
+  void advance(const Buffers& totals, const Buffers& carries, const index::Expr& at,
+               const index::Condition& mask, Temp carry, std::vector<Ref<Stmt>>& stmts) const;
   Ref<Stmt> carry_alone(const Surroundings& around);
   Ref<Stmt> carry_by_threads(const Surroundings& around);
   Ref<Stmt> carry_in_runs(const Surroundings& around);

@@ -7,7 +7,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/heuristics.h"
+#include "core/schedule/cached_rows.h"
 
 namespace twinloom::schedule {
 
@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::int64_t UNITS_IN_REGISTERS = 4;
 constexpr std::int64_t REGISTER_BYTES = 256;   // of a thread, for what it keeps of a row
-// Where a multiprocessor has so few elements, no other warps hide what one waits for, and registers are left:
-// a layer norm of 32 rows of 768 took an H200 4.35 us with its weights loaded beside the row, 4.80 behind the
-// totals, by 1, 2 or 6 warps a row.
-constexpr double FEW_AHEAD = 4096;
-constexpr std::int64_t REGISTER_BYTES_AHEAD = 512;
 constexpr std::int64_t RESERVED_BYTES = 2048;  // of scratch, for totals and the system
 constexpr std::int64_t WARP_BYTES = 4096;      // of a kept row for each of its warps
 constexpr std::int64_t MOST_WARPS = 32;        // of all rows beside each other: more find no registers
@@ -65,19 +60,6 @@ RowThreads threads_of_row(std::optional<Row> row, std::int64_t warps, bool kept 
   rows.kept = kept;
   return rows;
 }
-
-// What is alive between two siblings, in bytes of one element of the row.
-class Alive {
- public:
-  explicit Alive(std::size_t siblings) : bytes_(siblings) {}
-  void add(const std::vector<std::size_t>& users, std::int64_t bytes) {
-    for (std::size_t at = users.front(); at < users.back(); ++at) bytes_[at] += bytes;
-  }
-  std::int64_t most() const { return *std::ranges::max_element(bytes_); }
-
- private:
-  std::vector<std::int64_t> bytes_;
-};
 
 class RowChooser {
  public:
@@ -131,61 +113,6 @@ class RowChooser {
     return schedule;
   }
 
-  // Rows that several siblings read, as the law lets them be kept in this place.
-  // What values that are kept in scratch are computed from is widened there, so that they may take its room.
-  static std::vector<TempPlan> stages(const Plan& plan, loops::Place place) {
-    std::vector<TempPlan> temps;
-    if (plan.common.order.empty()) return temps;
-    const std::string turn(plan.common.piece(plan.common.order.back()).symbol.name());
-    for (const loops::BufferInfo& info : plan.nest.buffers) {
-      if (info.written || info.local) continue;
-      const bool widened =
-          place == loops::Place::scratch && !plan.kept.empty() && ops::is_16_bit_float(info.dtype);
-      const TempPlan temp{info.name, place, turn, 0, widened};
-      const auto result = stage(plan, temp);
-      const auto* staged = std::get_if<Staged>(&result);
-      if (staged != nullptr && !staged->ahead) temps.push_back(temp);
-    }
-    return temps;
-  }
-
-  // Of few rows: what later siblings alone load is loaded by the first one, where registers are left for as
-  // many elements of a thread.
-  Schedule loading_ahead(const Situation& situation, std::int64_t elements, Schedule schedule) const {
-    const double each = situation.rows() *
-                        static_cast<double>(situation.usual(situation.siblings.front()->loops.back())) /
-                        static_cast<double>(machine_.multiprocessors);
-    if (each > FEW_AHEAD) return schedule;
-    const Plan& plan = std::get<Plan>(forms_.resolved(schedule));
-    const std::string turn(plan.common.piece(plan.common.order.back()).symbol.name());
-    for (const loops::BufferInfo& info : plan.nest.buffers) {
-      const TempPlan temp{info.name, loops::Place::registers, turn, 0};
-      if (info.written || info.local || std::ranges::find(schedule.temps, temp) != schedule.temps.end())
-        continue;
-      Schedule more = schedule;
-      more.temps.push_back(temp);
-      const auto* held = std::get_if<Plan>(&forms_.resolved(more));
-      if (held != nullptr && elements * bytes_of_element(*held, situation) <= REGISTER_BYTES_AHEAD)
-        schedule = std::move(more);
-    }
-    return schedule;
-  }
-
-  // Of all that is kept at once, for one element of a row.
-  static std::int64_t bytes_of_element(const Plan& plan, const Situation& situation) {
-    Alive alive(situation.siblings.size());
-    for (const Staged& staged : plan.staged) {
-      const ops::DType dtype = plan.nest.buffers[staged.buffer.index].dtype;
-      const int least = staged.place == loops::Place::registers ? 4 : 1;
-      alive.add(staged.siblings,
-                std::max(least, ops::size_of(staged.widened ? ops::compute_type(dtype) : dtype)));
-    }
-    for (const loops::Scratch& array : plan.kept)
-      alive.add(users_of(plan.shape, array.buffer),
-                std::max(4, ops::size_of(plan.nest.buffers[array.buffer.index].dtype)));
-    return alive.most();
-  }
-
   // Rows one after the other in a block, each thread with few elements of them: it has as many totals of
   // columns beside what it keeps.
   Schedule beside_columns() const {
@@ -203,7 +130,7 @@ class RowChooser {
       const auto& resolved = forms_.resolved(schedule);
       const auto* plan = std::get_if<Plan>(&resolved);
       if (plan == nullptr && values > 0) continue;
-      if (plan != nullptr) schedule.temps = stages(*plan, loops::Place::registers);
+      if (plan != nullptr) schedule.temps = cached_rows(*plan, loops::Place::registers);
       fetch_next(situation, schedule);
       return schedule;
     }
@@ -240,7 +167,7 @@ class RowChooser {
     const std::int64_t elements =
         beside ? ceil_div(row->most, beside->threads) : elements_of_thread(row->most);
     if (elements * bytes_of_element(*plan, situation) > REGISTER_BYTES) return std::nullopt;
-    return loading_ahead(situation, elements, *schedule);
+    return loading_ahead(forms_, situation, elements, *schedule);
   }
 
   // The same of a row that one block has not warps enough for: those of several, which exchange accumulators.
@@ -334,7 +261,7 @@ class RowChooser {
     const auto& resolved = forms_.resolved(schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
-    schedule.temps = stages(*plan, place);
+    schedule.temps = cached_rows(*plan, place);
     if (schedule.temps.empty() && values == 0) return std::nullopt;
     return schedule;
   }
@@ -359,19 +286,10 @@ class RowChooser {
       rows.tile = other;
       Schedule schedule = made(situation, rows);
       const auto& resolved = forms_.resolved(schedule);
-      if (const auto* plan = std::get_if<Plan>(&resolved)) schedule.temps = tiles(*plan);
+      if (const auto* plan = std::get_if<Plan>(&resolved)) schedule.temps = cached_tiles(*plan);
       if (!schedule.temps.empty()) return schedule;
     }
     return std::nullopt;
-  }
-
-  static std::vector<TempPlan> tiles(const Plan& plan) {
-    std::vector<TempPlan> temps;
-    for (const loops::BufferInfo& info : plan.nest.buffers) {
-      const TempPlan temp{info.name, loops::Place::scratch, TASK, 1};
-      if (!info.written && std::holds_alternative<Staged>(stage(plan, temp))) temps.push_back(temp);
-    }
-    return temps;
   }
 
   // Parts of the first reduction where its rows do not fill the machine.
@@ -426,7 +344,7 @@ class RowChooser {
     RowThreads rows = threads_of_row(row_of(situation), 1);
     (rows.row ? rows.warps : rows.warps_apart) = looped_warps(situation);
     if (rows.row && !rows_beside(situation) &&
-        elements_of(situation, rows.row->usual) <= FEW_ELEMENTS * machine_.multiprocessors) {
+        situation.rows() * static_cast<double>(rows.row->usual) <= FEW_ELEMENTS * machine_.multiprocessors) {
       rows.spread = true;
       const std::int64_t units = next_power_of_two(units_of(rows.row->usual));
       const std::int64_t threads =
@@ -450,13 +368,6 @@ class RowChooser {
     for (const Scope& sibling : plan->siblings) most = std::max(most, threads_of(sibling));
     return most * threads_of(plan->common);
   }
-  static double elements_of(const Situation& situation, std::int64_t row) {
-    auto elements = static_cast<double>(row);
-    for (const loops::NestLoop& common : situation.shape.common)
-      elements *= static_cast<double>(std::max<std::int64_t>(situation.usual(common), 1));
-    return elements;
-  }
-
   std::int64_t looped_warps(const Situation& situation) const {
     if (!walks_together(situation) || rows_beside(situation)) return 1;
     const std::int64_t longest = longest_row(situation), units = units_of(longest);

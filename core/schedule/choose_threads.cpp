@@ -10,7 +10,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/cuts.h"
+#include "core/schedule/axis_splits.h"
 
 namespace twinloom::schedule {
 
@@ -57,32 +57,33 @@ class ThreadChooser {
 
   void choose_common() const {
     const auto& loops = situation_.shape.common;
-    std::vector<Cut> cuts(loops.size());
+    std::vector<AxisSplit> splits(loops.size());
     const std::size_t fast = fast_axis();
     if (situation_.siblings.empty()) {
-      cuts[fast].lanes = members(situation_, loops[fast], 1, packed(loops[fast]));
+      splits[fast].lanes = members(situation_, loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
-      cuts[fast].lanes = lanes_of_few(situation_, loops[fast], cuts[fast].lanes);
-      const std::int64_t threads = pointwise_threads(loops[fast], cuts[fast].lanes);
-      cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, threads);
-      spread(cuts, threads / cuts[fast].threads);
-      repeat_far_apart(situation_, fast, threads, cuts);
+      splits[fast].lanes = lanes_of_few(situation_, loops[fast], splits[fast].lanes);
+      const std::int64_t threads = pointwise_threads(loops[fast], splits[fast].lanes);
+      splits[fast].threads = whole_warps(loops[fast], splits[fast].lanes, threads);
+      spread(splits, threads / splits[fast].threads);
+      repeat_far_apart(situation_, fast, threads, splits);
     } else if (rows_in_threads_) {
       if (!scans())
-        cuts[fast].lanes = members(situation_, loops[fast], 1, situation_.words_along(loops[fast]));
-      cuts[fast].threads = members(situation_, loops[fast], cuts[fast].lanes, situation_.block_threads() / 2);
+        splits[fast].lanes = members(situation_, loops[fast], 1, situation_.words_along(loops[fast]));
+      splits[fast].threads =
+          members(situation_, loops[fast], splits[fast].lanes, situation_.block_threads() / 2);
       // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms
       // by blocks of one row on an H200, 1.47 by blocks of 8.
-      if (!situation_.rows_vary()) spread(cuts, situation_.block_threads() / 2 / cuts[fast].threads);
+      if (!situation_.rows_vary()) spread(splits, situation_.block_threads() / 2 / splits[fast].threads);
     } else {
       const std::int64_t rows = beside_        ? beside_->rows
                                 : scans()      ? scanned_rows()
                                 : rows_.spread ? 1
                                                : over_all_blocks(rows_of_block());
-      cuts[fast].lanes = beside_ ? beside_->packed : 1;
-      cuts[fast].threads = members(situation_, loops[fast], cuts[fast].lanes, rows);
+      splits[fast].lanes = beside_ ? beside_->packed : 1;
+      splits[fast].threads = members(situation_, loops[fast], splits[fast].lanes, rows);
     }
-    add(cuts, fast);
+    add(splits, fast);
   }
   std::int64_t packed(const NestLoop& loop) const {
     const std::int64_t lanes = situation_.packed_along(loop.axis);
@@ -109,36 +110,39 @@ class ThreadChooser {
     return whole ? VECTOR_BLOCK_THREADS : machine::BLOCK_THREADS;
   }
   // The threads that are left walk the innermost other axis.
-  void spread(std::vector<Cut>& cuts, std::int64_t left) const {
-    for (std::size_t i = cuts.size(); i-- > 0 && left > 1;) {
-      if (cuts[i].is_cut()) continue;
-      cuts[i].threads = members(situation_, situation_.shape.common[i], 1, power_of_two_below(left));
-      left /= cuts[i].threads;
+  void spread(std::vector<AxisSplit>& splits, std::int64_t left) const {
+    for (std::size_t i = splits.size(); i-- > 0 && left > 1;) {
+      if (splits[i].is_split()) continue;
+      splits[i].threads = members(situation_, situation_.shape.common[i], 1, power_of_two_below(left));
+      left /= splits[i].threads;
     }
   }
 
   // Blocks outermost, then threads, the fast axis last, then what is packed.
-  void add(const std::vector<Cut>& cuts, std::size_t fast) const {
+  void add(const std::vector<AxisSplit>& splits, std::size_t fast) const {
     const auto& loops = situation_.shape.common;
     ScopeChoice choice(-1);
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
+    for (std::size_t i = 0; i < splits.size(); ++i) {
       std::vector<std::int64_t> factors;
-      const std::int64_t at_once = cuts[i].threads * cuts[i].lanes;
-      if (at_once * cuts[i].times > 1) factors.push_back(at_once * cuts[i].times);
-      if (at_once > 1 && cuts[i].times > 1) factors.push_back(at_once);
-      if (cuts[i].lanes > 1 && cuts[i].threads > 1) factors.push_back(cuts[i].lanes);
+      const std::int64_t at_once = splits[i].threads * splits[i].lanes;
+      if (at_once * splits[i].times > 1) factors.push_back(at_once * splits[i].times);
+      if (at_once > 1 && splits[i].times > 1) factors.push_back(at_once);
+      if (splits[i].lanes > 1 && splits[i].threads > 1) factors.push_back(splits[i].lanes);
       if (!factors.empty()) choice.split(loops[i], factors, tail(factors.front(), loops[i]));
       choice.loop(loops[i], 0, Bind::block);
     }
-    const auto piece_of_threads = [](const Cut& cut) -> std::size_t { return cut.times > 1 ? 2 : 1; };
-    for (std::size_t i = 0; i < cuts.size(); ++i)
-      if (i != fast && cuts[i].threads > 1) choice.loop(loops[i], piece_of_threads(cuts[i]), Bind::thread);
-    const Cut& cut = cuts[fast];
-    std::size_t piece = piece_of_threads(cut);
-    if (cut.threads > 1) choice.loop(loops[fast], piece++, Bind::thread);
-    for (std::size_t i = 0; i < cuts.size(); ++i)
-      if (cuts[i].times > 1) choice.loop(loops[i], 1, Bind::unroll);
-    if (cut.lanes > 1) choice.loop(loops[fast], piece, Bind::vector);
+    const auto piece_of_threads = [](const AxisSplit& split) -> std::size_t {
+      return split.times > 1 ? 2 : 1;
+    };
+    for (std::size_t i = 0; i < splits.size(); ++i)
+      if (i != fast && splits[i].threads > 1)
+        choice.loop(loops[i], piece_of_threads(splits[i]), Bind::thread);
+    const AxisSplit& split = splits[fast];
+    std::size_t piece = piece_of_threads(split);
+    if (split.threads > 1) choice.loop(loops[fast], piece++, Bind::thread);
+    for (std::size_t i = 0; i < splits.size(); ++i)
+      if (splits[i].times > 1) choice.loop(loops[i], 1, Bind::unroll);
+    if (split.lanes > 1) choice.loop(loops[fast], piece, Bind::vector);
     choice.append_to(schedule_);
   }
 
@@ -300,8 +304,8 @@ class ThreadChooser {
                        (serial || (constant(loop) && is_power_of_two(most / step)));
     // Under a mask no load passes the combination before it, also where one mask is a whole vector's: that is
     // worth a second copy of the loops.
-    const bool cut = most > group && !rows.kept;
-    choice.split(loop, factors, exact ? Tail::exact : cut ? Tail::remainder : Tail::mask);
+    const bool split = most > group && !rows.kept;
+    choice.split(loop, factors, exact ? Tail::exact : split ? Tail::remainder : Tail::mask);
     for (const bool vectors : {false, true})
       for (std::size_t piece = 0; piece < parts.size(); ++piece)
         if ((parts[piece].bind == Bind::vector) == vectors) choice.loop(loop, piece, parts[piece].bind);

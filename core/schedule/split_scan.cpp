@@ -108,8 +108,8 @@ Scope ScanParts::scope_of(const Expr& at) const {
 
 // Neighbours are what neighbouring threads take.
 Expr ScanParts::place(const Expr& chunk, const Surroundings& around) const {
-  const Expr row = row_of(plan_.common, around);
   if (in_runs_) return place_in_run(floor_div(chunk, run_), floor_mod(chunk, run_), around);
+  const Expr row = row_of(plan_.common, around);
   return has_threads(plan_.siblings.front()) ? row * chunks_ + chunk : chunk * rows_ + row;
 }
 
@@ -233,19 +233,25 @@ Ref<Stmt> ScanParts::chain(const Partial& partial, const Buffers& held, const Bu
   std::vector<Ref<Stmt>> stmts = {loops::stmt(start_like(partial.start, carry, {})),
                                   loops::stmt(loops::Merge{carry, load_all(names_, held, 0), {}})};
   std::vector<Ref<Stmt>> inner;
-  std::vector<Ref<loops::Value>> totals;
-  for (const Ref<loops::Value>& value : load_all(names_, staged, at)) {
-    const Temp total = names_.temp();
-    inner.push_back(loops::stmt(loops::Let{total, value}));
-    totals.push_back(loops::read(total));
-  }
-  store_all(staged, at, {}, carry, inner);
-  inner.push_back(loops::stmt(loops::Merge{carry, std::move(totals), {}}));
+  advance(staged, staged, at, {}, carry, inner);
   const Ref<Stmt> some =
       loops::stmt(loops::Loop{near, together, Bind::unroll, loops::block(std::move(inner))});
   stmts.push_back(loops::stmt(loops::Loop{far, turns, Bind::serial, some}));
   store_all(held, 0, {}, carry, stmts);
   return loops::block(std::move(stmts));
+}
+
+// t = totals[at]; carries[at] = carry; carry = carry combined with t.
+void ScanParts::advance(const Buffers& totals, const Buffers& carries, const Expr& at,
+                        const index::Condition& mask, Temp carry, std::vector<Ref<Stmt>>& stmts) const {
+  std::vector<Ref<loops::Value>> values;
+  for (const Ref<loops::Value>& value : load_all(names_, totals, at, mask)) {
+    const Temp total = names_.temp();
+    stmts.push_back(loops::stmt(loops::Let{total, value}));
+    values.push_back(loops::read(total));
+  }
+  store_all(carries, at, mask, carry, stmts);
+  stmts.push_back(loops::stmt(loops::Merge{carry, std::move(values), mask}));
 }
 
 Ref<Stmt> ScanParts::carry_alone(const Surroundings& around) {
@@ -258,14 +264,7 @@ Ref<Stmt> ScanParts::carry_alone(const Surroundings& around) {
   for (const Partial& partial : partials_) {
     const Temp carry = names_.temp();
     stmts.push_back(loops::stmt(start_like(partial.start, carry, {})));
-    std::vector<Ref<loops::Value>> values;
-    for (const Ref<loops::Value>& value : load_all(names_, partial.totals, at, mask)) {
-      const Temp total = names_.temp();
-      inner.push_back(loops::stmt(loops::Let{total, value}));
-      values.push_back(loops::read(total));
-    }
-    store_all(partial.carries, at, mask, carry, inner);
-    inner.push_back(loops::stmt(loops::Merge{carry, std::move(values), mask}));
+    advance(partial.totals, partial.carries, at, mask, carry, inner);
   }
   Ref<Stmt> body = loops::block(std::move(inner));
   if (together > 1) body = loops::stmt(loops::Loop{member, together, Bind::unroll, std::move(body)});

@@ -1,5 +1,5 @@
-// See cuts.h.
-#include "core/schedule/cuts.h"
+// See axis_splits.h.
+#include "core/schedule/axis_splits.h"
 
 #include <algorithm>
 
@@ -57,42 +57,44 @@ bool pays_twice(const Situation& situation) {
 }
 
 // Of BLOCK_THREADS, as the machine counts them.
-double blocks_of(const Situation& situation, const std::vector<Cut>& cuts) {
+double blocks_of(const Situation& situation, const std::vector<AxisSplit>& splits) {
   double blocks = 1.0 / machine::BLOCK_THREADS;
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    const std::int64_t own = cuts[i].threads * cuts[i].lanes;
-    blocks *= static_cast<double>(cuts[i].threads);
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const std::int64_t own = splits[i].threads * splits[i].lanes;
+    blocks *= static_cast<double>(splits[i].threads);
     blocks *= static_cast<double>(ceil_div(situation.usual(situation.shape.common[i]), own));
   }
   return blocks;
 }
 
 // Blocks enough are left where each takes twice as much.
-bool is_enough_for_two(const Situation& situation, const std::vector<Cut>& cuts, std::size_t fast) {
-  const Cut& cut = cuts[fast];
+bool is_enough_for_two(const Situation& situation, const std::vector<AxisSplit>& splits, std::size_t fast) {
+  const AxisSplit& split = splits[fast];
   return situation.usual(situation.shape.common[fast]) >=
-             std::min(ENOUGH_FOR_TWO, BLOCKS_OF_A_ROW * cut.threads * cut.lanes) &&
-         blocks_of(situation, cuts) >= 2.0 * situation.machine.blocks_at_once;
+             std::min(ENOUGH_FOR_TWO, BLOCKS_OF_A_ROW * split.threads * split.lanes) &&
+         blocks_of(situation, splits) >= 2.0 * situation.machine.blocks_at_once;
 }
 
 // So often that a thread moves enough at once, where blocks enough are left.
-std::int64_t rows_of_thread(const Situation& situation, const std::vector<Cut>& cuts, std::size_t fast) {
-  const std::int64_t bytes = bytes_along(situation, situation.shape.common[fast]) * cuts[fast].lanes;
+std::int64_t rows_of_thread(const Situation& situation, const std::vector<AxisSplit>& splits,
+                            std::size_t fast) {
+  const std::int64_t bytes = bytes_along(situation, situation.shape.common[fast]) * splits[fast].lanes;
   const bool looks_up = loops::looks_up_indices(*situation.nest.body);
   std::int64_t times = std::min(MOST_ROWS, BYTES_OF_THREAD * (looks_up ? 2 : 1) / bytes);
-  while (times > 1 &&
-         blocks_of(situation, cuts) < static_cast<double>(times * ROUNDS * situation.machine.blocks_at_once))
+  while (times > 1 && blocks_of(situation, splits) <
+                          static_cast<double>(times * ROUNDS * situation.machine.blocks_at_once))
     times /= 2;
   return times;
 }
 
 // Along the innermost axis that no thread walks yet; what is left, along those that threads walk.
-void repeat_rows(const Situation& situation, std::size_t fast, std::int64_t times, std::vector<Cut>& cuts) {
+void repeat_rows(const Situation& situation, std::size_t fast, std::int64_t times,
+                 std::vector<AxisSplit>& splits) {
   for (const bool walked : {false, true}) {
-    for (std::size_t i = cuts.size(); i-- > 0 && times > 1;) {
-      if (i == fast || (cuts[i].threads > 1) != walked) continue;
-      cuts[i].times = members(situation, situation.shape.common[i], cuts[i].threads, times);
-      times /= cuts[i].times;
+    for (std::size_t i = splits.size(); i-- > 0 && times > 1;) {
+      if (i == fast || (splits[i].threads > 1) != walked) continue;
+      splits[i].times = members(situation, situation.shape.common[i], splits[i].threads, times);
+      times /= splits[i].times;
     }
   }
 }
@@ -100,19 +102,19 @@ void repeat_rows(const Situation& situation, std::size_t fast, std::int64_t time
 }  // namespace
 
 void repeat_far_apart(const Situation& situation, std::size_t fast, std::int64_t threads,
-                      std::vector<Cut>& cuts) {
-  Cut& cut = cuts[fast];
+                      std::vector<AxisSplit>& splits) {
+  AxisSplit& split = splits[fast];
   const std::int64_t wanted = situation.parameters.times();
   if (wanted != 0) {
-    if (cut.is_cut())
-      cut.times = members(situation, situation.shape.common[fast], cut.threads * cut.lanes, wanted);
-    repeat_rows(situation, fast, wanted / cut.times, cuts);
+    if (split.is_split())
+      split.times = members(situation, situation.shape.common[fast], split.threads * split.lanes, wanted);
+    repeat_rows(situation, fast, wanted / split.times, splits);
   } else if (!pays_twice(situation)) {
     return;
-  } else if (cut.threads == threads && is_enough_for_two(situation, cuts, fast)) {
-    cut.times = 2;
+  } else if (split.threads == threads && is_enough_for_two(situation, splits, fast)) {
+    split.times = 2;
   } else {
-    repeat_rows(situation, fast, rows_of_thread(situation, cuts, fast), cuts);
+    repeat_rows(situation, fast, rows_of_thread(situation, splits, fast), splits);
   }
 }
 

@@ -1,4 +1,4 @@
-// How the common axes are cut where blocks have threads, and how often a thread of a pointwise nest takes
+// How the common axes are split where blocks have threads, and how often a thread of a pointwise nest takes
 // what it takes: parts of choose_threads.cpp.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace twinloom::schedule {
 
-// How one axis is cut: so many threads, each with so many packed elements, and that so many times, far apart;
-// 1 of all: not at all.
-struct Cut {
+// How one axis is split: so many threads, each with so many packed elements, and that so many times, far
+// apart; 1 of all: not at all.
+struct AxisSplit {
   std::int64_t threads = 1, lanes = 1, times = 1;
-  bool is_cut() const { return threads > 1 || lanes > 1; }
+  bool is_split() const { return threads > 1 || lanes > 1; }
 };
 
 // Members of an axis that are worth a place each: as many as wanted, fewer where the axis is shorter.
@@ -27,6 +27,6 @@ std::int64_t lanes_of_few(const Situation& situation, const loops::NestLoop& loo
 // What a thread takes it takes several times, far apart: along the fast axis, of which a block has so many
 // threads, or, where that is short, along another one.
 void repeat_far_apart(const Situation& situation, std::size_t fast, std::int64_t threads,
-                      std::vector<Cut>& cuts);
+                      std::vector<AxisSplit>& splits);
 
 }  // namespace twinloom::schedule
