@@ -44,6 +44,8 @@ std::optional<ops::Monoid> rounded_monoid(const Node& node);
 std::vector<NodeId> dropped_roundings(const Graph& graph);
 // A Gather whose indices follow from the place becomes a View. gather_to_view.cpp
 Graph gather_to_view(const Graph& graph);
+// A Concat of two parts that lie one behind the other in one value becomes a View. concat_to_view.cpp
+Graph concat_to_view(const Graph& graph);
 // A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
 // A reduction of what is the same along an axis that it keeps is made once for all of the axis; that of one

@@ -86,6 +86,10 @@ void constants_in_rows(State& state) {
            library_calls::CPU_THRESHOLDS.least;
   });
 }
+// Loops of cores are split where parts meet, so that neighbours need no remainder.
+void concat_to_view(State& state) {
+  if (state.backend.machine().max_threads > 1) state.graph = graph::concat_to_view(state.graph);
+}
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
 
 // What the threads of a GPU compute while an element of the usual size passes its memory, and while a kernel
@@ -344,6 +348,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"transposed_windows", Form::graph, transposed_windows},
     Pass{"fold_constants", Form::graph, fold_constants},
     Pass{"gather_to_view", Form::graph, always<graph::gather_to_view>},
+    Pass{"concat_to_view", Form::graph, concat_to_view},
     Pass{"scatter_to_select", Form::graph, always<graph::scatter_to_select>},
     Pass{"reduce_once", Form::graph, always<graph::reduce_once>},
     Pass{"sum_chosen", Form::graph, always<graph::sum_chosen>},
