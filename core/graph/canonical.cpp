@@ -101,7 +101,9 @@ void hash_kind(Hasher& hash, const Scan& scan) {
 }
 void hash_kind(Hasher& hash, const Sort& sort) { hash(sort.axis, sort.low, sort.bits); }
 void hash_kind(Hasher& hash, const Gather& gather) { hash(gather.sizes, gather.source, gather.bounds); }
-void hash_kind(Hasher& hash, const Scatter& scatter) { hash(scatter.mode, scatter.place, scatter.bounds); }
+void hash_kind(Hasher& hash, const Scatter& scatter) {
+  hash(scatter.mode, scatter.place, scatter.bounds, scatter.is_permutation);
+}
 void hash_kind(Hasher& hash, const Realize& realize) { hash(realize.any_order); }
 
 std::string kind_words(const Input&) { return "input"; }

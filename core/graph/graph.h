@@ -157,6 +157,8 @@ struct Scatter {
   Mode mode;
   bool include_self = true;
   bool negative_wraps = false;
+  bool is_permutation =
+      false;  // whoever made it knows that each place is one element's: nothing of input 0 is left
   friend bool operator==(const Scatter&, const Scatter&) = default;
 };
 // The value of its input, which becomes a buffer: a user's fusion barrier, or what a pass wants in memory.

@@ -276,6 +276,19 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, ops::Number value
   return scatter(x, axis, index, source, mode, include_self, negative);
 }
 
+Tensor permute_along(const Tensor& x, int axis, const Tensor& places) {
+  const std::size_t k = axis_in(x, axis, "permute_along");
+  check_index(places, "permute_along");
+  const auto rank = static_cast<std::size_t>(x.rank());
+  Scatter scatter{axis_symbols(rank),
+                  {found_symbol(0)},
+                  {x.shape()[k]},
+                  along_axis(rank, k),
+                  mode_for(Mode::replace, x.dtype())};
+  scatter.is_permutation = true;
+  return x.builder().add(std::move(scatter), {full_like(x, 0), x, places});
+}
+
 // Sums and counts in the compute type, one rounding.
 Tensor scatter_mean(const Tensor& x, int axis, const Tensor& index, const Tensor& source, bool include_self) {
   const CompositeScope scope(x.builder(), "scatter_mean");

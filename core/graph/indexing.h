@@ -30,6 +30,9 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
                Mode mode = Mode::replace, bool include_self = true, Negative negative = Negative::refused);
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, ops::Number value, Mode mode = Mode::replace,
                bool include_self = true, Negative negative = Negative::refused);
+// result[i][places[i][j]] = x[i][j] for axis 1, where the places of a row are 0, 1, .. in some order: the
+// caller answers for that.
+Tensor permute_along(const Tensor& x, int axis, const Tensor& places);
 // The mean of the sources at a place, and of what was there with `include_self`; of integers rounded down.
 Tensor scatter_mean(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
                     bool include_self = true);

@@ -304,6 +304,9 @@ Inferred infer_kind(const Rule& rule, const Scatter& scatter) {
     rule.equal_shapes(k, values.shape, rule.spell(1));
   }
   rule.stays_inside(found_map(rule, scatter, values.shape, scatter.place));
+  if (scatter.is_permutation) rule.equal_shapes(1, base.shape, rule.spell(0));
+  if (scatter.is_permutation && scatter.mode != Mode::replace)
+    rule.fail("combines elements of a permutation, of which each place has one");
   const bool combines = scatter.mode == Mode::add || scatter.mode == Mode::multiply;
   if (combines && !ops::accepts(ops::Monoid::sum, base.dtype))
     rule.fail("cannot ", name(scatter.mode), " elements of ", ops::name(base.dtype));

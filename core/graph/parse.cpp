@@ -352,6 +352,7 @@ Op Reader::scatter() {
   scatter.place = shape();
   scatter.include_self = !scan_.accept("without_self");
   scatter.negative_wraps = scan_.accept("wraps");
+  scatter.is_permutation = scan_.accept("permutation");
   return scatter;
 }
 

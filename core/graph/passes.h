@@ -46,6 +46,8 @@ std::vector<NodeId> dropped_roundings(const Graph& graph);
 Graph gather_to_view(const Graph& graph);
 // A Concat of two parts that lie one behind the other in one value becomes a View. concat_to_view.cpp
 Graph concat_to_view(const Graph& graph);
+// The places of a permutation are in memory before elements are put there. places_in_memory.cpp
+Graph places_in_memory(const Graph& graph);
 // A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
 // A reduction of what is the same along an axis that it keeps is made once for all of the axis; that of one

@@ -90,7 +90,8 @@ std::string words(const Node& node, const Gather& gather) {
 std::string words(const Node& node, const Scatter& scatter) {
   return cat("scatter ", name(scatter.mode), arguments(node), " at ", list(scatter.axes), " found ",
              list(scatter.found), " below ", list(scatter.bounds), " to ", list(scatter.place),
-             scatter.include_self ? "" : " without_self", scatter.negative_wraps ? " wraps" : "");
+             scatter.include_self ? "" : " without_self", scatter.negative_wraps ? " wraps" : "",
+             scatter.is_permutation ? " permutation" : "");
 }
 std::string words(const Node& node, const Realize& realize) {
   return cat("realize", arguments(node), realize.any_order ? " in_any_order" : "");

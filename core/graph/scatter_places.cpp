@@ -188,6 +188,7 @@ class Places {
 }  // namespace
 
 std::variant<Candidates, std::string> candidates_of(const Graph& graph, NodeId id) {
+  if (std::get<Scatter>(graph[id].node).is_permutation) return "each place is one element's";
   return Places(graph, id).run();
 }
 

@@ -13,6 +13,8 @@ namespace twinloom::lower {
 Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into);
 // The same of what has memory already, as it stands there.
 Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into);
+// A Scatter whose places are a permutation: each element to its own.
+Draft lower_permutation(Lowering& lowering, graph::NodeId id);
 // A Concat part by part: one draft a part, into disjoint places.
 std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into);
 // Reduce nodes that differ in their component only.

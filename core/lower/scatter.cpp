@@ -161,6 +161,8 @@ Draft unchanged(Lowering& lowering, graph::NodeId id) {
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id) {
   const Plan plan = plan_of(lowering.graph, lowering.graph[id]);
   if (plan.elements == index::Expr(0)) return {unchanged(lowering, id)};
+  if (std::get<graph::Scatter>(lowering.graph[id].node).is_permutation)
+    return {lower_permutation(lowering, id)};
   if (adds_in_memory(lowering, id)) return lower_atomics(lowering, id);
   if (sums_pay(lowering, id, plan)) return lower_sums(lowering, id, plan);
   std::vector<Draft> drafts;

@@ -1,5 +1,7 @@
-// A Scatter that adds, in mode `fast` with the relaxation `atomics`: each element to its place in memory, in
-// whatever order the device comes to it.
+// Scatters whose elements are stored one by one, each to its place in memory, in whatever order the device
+// comes to it:
+//   for each element e of the source { index f = indices[e]; y[place of f] = v[e] }
+// of a permutation, and of one that adds, in mode `fast` with the relaxation `atomics`:
 //   for each place { y[place] = x[place] }
 //   for each element e of the source { index f = indices[e]; y[place of f] atomic_add v[e] }
 // Of 16 bits the sums are made in f32, and a third nest rounds them.
@@ -70,6 +72,16 @@ bool adds_in_memory(const Lowering& lowering, graph::NodeId id) {
   return lowering.routines.atomics && scatter.mode == graph::Mode::add && scatter.include_self &&
          (dtype == ops::DType::f32 || dtype == ops::DType::f64) &&
          !facts.proves_less(index::product(node.shape), LEAST_PLACES) && is_worth_adding(lowering, node);
+}
+
+Draft lower_permutation(Lowering& lowering, graph::NodeId id) {
+  const graph::Node& node = lowering.graph[id];
+  Draft draft = walked(lowering, lowering.graph[node.inputs[1]].shape, [&](Reader& reader, const At& at) {
+    const At place = place_of(reader, lowering.graph, id, at);
+    return stored(reader, *lowering.memory[id.index], place, reader.element(node.inputs[1], at));
+  });
+  draft.nodes.push_back(id);
+  return draft;
 }
 
 std::vector<Draft> lower_atomics(Lowering& lowering, graph::NodeId id) {

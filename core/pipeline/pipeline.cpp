@@ -90,6 +90,9 @@ void constants_in_rows(State& state) {
 void concat_to_view(State& state) {
   if (state.backend.machine().max_threads > 1) state.graph = graph::concat_to_view(state.graph);
 }
+void places_in_memory(State& state) {
+  if (state.backend.machine().max_threads == 1) state.graph = graph::places_in_memory(state.graph);
+}
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
 
 // What the threads of a GPU compute while an element of the usual size passes its memory, and while a kernel
@@ -349,6 +352,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"fold_constants", Form::graph, fold_constants},
     Pass{"gather_to_view", Form::graph, always<graph::gather_to_view>},
     Pass{"concat_to_view", Form::graph, concat_to_view},
+    Pass{"places_in_memory", Form::graph, places_in_memory},
     Pass{"scatter_to_select", Form::graph, always<graph::scatter_to_select>},
     Pass{"reduce_once", Form::graph, always<graph::reduce_once>},
     Pass{"sum_chosen", Form::graph, always<graph::sum_chosen>},

@@ -74,6 +74,18 @@ TEST_F(ToolEstimates, ExplainOnAGpuAlsoSaysWhatAMultiprocessorHolds) {
       << large.output;
   EXPECT_SAYS(place.run("explain tiny.fx --device h200"), ": launch 3.0 us, chain ");
 }
+
+TEST_F(ToolEstimates, AShortRowIsSortedByOneKernelOfAGpu) {
+  place.write("sort.fx", R"(class <lambda>(torch.nn.Module):
+    def forward(self, arg0_1: "f32[16, 64][64, 1]"):
+        sort = torch.ops.aten.sort.stable(arg0_1, stable = True);  arg0_1 = None
+        getitem: "f32[16, 64][64, 1]" = sort[0]
+        getitem_1: "i64[16, 64][64, 1]" = sort[1];  sort = None
+        return (getitem, getitem_1)
+)");
+  EXPECT_SAYS(place.run("explain sort.fx --device h200"), "\n1 kernels, ");
+  EXPECT_SAYS(place.run("explain sort.fx"), "\n2 kernels, ");
+}
 #endif
 
 // Of the first estimate that stands on a line of its own, behind this margin, after the words.
