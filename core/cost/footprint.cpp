@@ -118,7 +118,7 @@ class Tracker {
   }
   // To so many iterations of the loop.
   static Step limited(Step step, double iterations) {
-    step.iterations = std::clamp(std::ceil(iterations / step.below), 1.0, step.iterations);
+    step.iterations = std::clamp(iterations / step.below, 1.0, step.iterations);
     return step;
   }
   // The later of two accesses that touch the same bytes adds only what lies beyond.
@@ -160,13 +160,22 @@ class Tracker {
     return lines.count > lines.sets * cache_.ways * constants::SET_SHARE;
   }
 
+  // Whether blocks come between one iteration of the node's loop and the next.
+  bool is_of_blocks(std::size_t node) const {
+    return std::ranges::any_of(walk_.nodes[node].children, [&](std::size_t child) {
+      const auto& loop = walk_.nodes[child].loop;
+      return loop && walk_.loops[*loop].bind == loops::Bind::block;
+    });
+  }
+
   // What one execution of the node with its loop moves.
   ByAccess moved(std::size_t node) const {
     const double iterations = walk_.nodes[node].loop ? iterations_of(*walk_.nodes[node].loop) : 1;
     ByAccess whole = touched(node, true), once;
-    bool stays = sum(whole) <= cache_.bytes;
+    const double room = cache_.bytes * (is_of_blocks(node) ? cache_.of_blocks : 1);
+    bool stays = sum(whole) <= room;
     if (!stays || cache_.set_pitch != 0) once = touched(node, false);
-    stays = stays || sum(once) <= cache_.bytes;
+    stays = stays || sum(once) <= room;
     const auto is_kept = [&](const auto& one) { return stays && !crowds_a_set(one.first, node); };
     if (std::ranges::all_of(whole, is_kept)) return whole;
     // What does not stay for one iteration is moved by each of its parts.

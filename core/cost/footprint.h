@@ -15,6 +15,7 @@ using Together = std::map<std::size_t, double>;  // of Walk::loops: so many iter
 // A cache: its size, what it is filled by, and who shares it.
 struct Cache {
   double bytes = 0;
+  double of_blocks = 1;  // share of it that holds what one block leaves for later ones
   double line_bytes = 64;
   // Lines whose places differ by a multiple of this fall into one set, which holds `ways` of them; 0: never.
   double set_pitch = 0, ways = 8;

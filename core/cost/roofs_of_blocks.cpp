@@ -139,6 +139,8 @@ class Blocks {
       const double requests = requests_of(access, lanes);
       slots += requests * ADDRESS;
       wavefronts_ += warps * times * requests * wavefronts_of(access, lanes / requests);
+      if (!access.store && access.place == loops::Place::memory)
+        add_loaded(access, lanes / requests, warps * times * requests, sums_only(node));
       if (access.store && access.place == loops::Place::memory)
         in_parts_[number] += walk_.blocks * warps * times * requests * parts_of(access, lanes / requests);
     }
@@ -146,6 +148,22 @@ class Blocks {
     const double spilled = 2 * std::min(spilled_, loaded_lanes(walk_, node));
     wavefronts_ += warps * times * spilled;
     slots_ += warps * times * (slots + spilled);
+  }
+
+  // Whether what a node loads is summed up, and nothing is stored beside it.
+  bool sums_only(std::size_t node) const {
+    return walk_.nodes[node].accumulator_bytes > 0 &&
+           std::ranges::none_of(walk_.nodes[node].accesses, [&](std::size_t number) {
+             return walk_.accesses[number].store && walk_.accesses[number].place == loops::Place::memory;
+           });
+  }
+  // By so many requests of warps, each thread with so many elements.
+  void add_loaded(const Access& access, double elements, double requests, bool summed_up) {
+    const Request request = request_of(access, elements, LINE_BYTES);
+    const double each = request.places * elements * access.bytes;
+    loaded_ += each * access.share * requests;
+    const bool is_narrow = request.units == 1 && request.places > 1 && each <= LINE_BYTES / 2;
+    if (summed_up && is_narrow) narrow_ += each * access.share * requests;
   }
 
   // Accesses of a thread for all lanes of a vector: 16 bytes at once where they are neighbours.
@@ -273,7 +291,8 @@ class Blocks {
       const double bytes = traffic.read + traffic.written;
       const double busy = busy_ / (BUSY * machine_.multiprocessors);
       const double reached = busy < 1 ? busy : std::min(1.0, in_flight(bytes));
-      roofs.push_back({from.name, bytes, bytes / (from.bytes_per_second * workers * reached)});
+      const double narrow = loaded_ > 0 ? 1 + NARROW * narrow_ / loaded_ : 1;
+      roofs.push_back({from.name, bytes, bytes / (from.bytes_per_second * workers * reached) * narrow});
     }
   }
 
@@ -292,6 +311,7 @@ class Blocks {
     const double resident = std::max(1.0, std::floor(resident_ * machine_.multiprocessors / of_task_));
     double together = shared ? std::min(walk_.blocks, resident) : 1;
     cache.bytes = static_cast<double>(level.bytes) * machine_.blocks_at_once;
+    if (shared) cache.of_blocks = REUSED;
     if (!shared) cache.bytes *= of_task_ / (machine_.multiprocessors * resident_);
     for (std::size_t number = walk_.loops.size(); number-- > 0;) {
       const Loop& loop = walk_.loops[number];
@@ -369,6 +389,7 @@ class Blocks {
   double resident_ = 1, waves_ = 1, busy_ = 1;
   double spilled_ = 0;  // registers that a thread has not
   double slots_ = 0, wavefronts_ = 0;
+  double loaded_ = 0, narrow_ = 0;          // bytes of one task, and those of them by requests of half a line
   std::map<std::size_t, double> in_parts_;  // see Cache
 };
 

@@ -489,6 +489,35 @@ TEST(Estimate, FewThreadsDoNotReachTheBandwidth) {
   EXPECT_DOUBLE_EQ(memory(512), memory(1024));
 }
 
+// By pairs of bf16 a warp loads a line, by single ones half of it: where it does nothing but sum up.
+TEST(Estimate, HalvesOfLinesTakeMemoryLonger) {
+  const auto memory = [](int packed) {
+    const std::string text =
+        cat("program sums(x: bf16[134217728], y: written f32[1048576]) { for i < ", 32 / packed,
+            " block { for w < 32 thread { for v < ", packed,
+            " vector { start t0: sum f32 for r < 131072 { merge t0 (f32(x[", 32 * packed, "*i + ", packed,
+            "*w + v + 1024*r])) } y[", 32 * packed, "*i + ", packed, "*w + v] = t0 } } } }");
+    const cost::Estimate estimate = cost::estimate(loops::parse(text), machine::h200(), {});
+    return roof_of(estimate, "memory").seconds / roof_of(estimate, "memory").amount;
+  };
+  EXPECT_NEAR(memory(1) / memory(2), 1.3 / 2, 0.01);  // of twice as many blocks
+}
+
+// What blocks leave for later ones, of 16 matrices of 16.8 MB with one: the last cache of 62.9 MB has 0.6 of
+// it.
+TEST(Estimate, BlocksLeaveWhatTheLastCacheHolds) {
+  const auto bytes = [](std::int64_t elements) {
+    const std::string text =
+        cat("program p(x: f32[", 16 * elements, "], b: f32[", elements, "], y: written f32[", 16 * elements,
+            "]) { for n < 16 block { for i < ", elements / 512,
+            " block { for w < 128 thread { for v < 4 vector { y[", elements, "*n + 512*i + 4*w + v] = add(x[",
+            elements, "*n + 512*i + 4*w + v], b[512*i + 4*w + v]) } } } } }");
+    return roof_of(cost::estimate(loops::parse(text), machine::h200(), {}), "memory").amount;
+  };
+  EXPECT_NEAR(bytes(1 << 21), 4.0 * (1 << 21) * 33, 1e5);
+  EXPECT_NEAR(bytes(1 << 22), 4.0 * (1 << 22) * 48, 1e5);
+}
+
 TEST(Estimate, ProgramsThatFollowOneAnotherAddUp) {
   const std::vector<loops::Program> programs(2, loops::parse(COPY));
   const index::Values sizes = {{index::Symbol("n"), 1000}};
