@@ -143,14 +143,17 @@ void Accumulators::prefix(const loops::Prefix& prefix, std::size_t node) {
   starts_[prefix.before] = starts_[prefix.all] = starts_[prefix.total];
   if (loop == nullptr) return;
   Node& here = walk_.nodes[node];
-  const bool by_warps = starts_[prefix.total] != nullptr && starts_[prefix.total]->free &&
-                        loop->bind == loops::Bind::thread && loop->extent > warp_threads_;
-  const double exchanges = by_warps ? std::log2(warp_threads_) + 1 : 0;
-  const double steps = by_warps ? exchanges + loop->extent / warp_threads_ : loop->extent;
+  const loops::Start* start = starts_[prefix.total];
+  const bool is_exchanged = start != nullptr && start->free && ops::parts(start->monoid) == 1 &&
+                            loop->bind == loops::Bind::thread && width_of(*loop) == 1;
+  const double exchanges = is_exchanged ? std::log2(std::min(loop->extent, warp_threads_)) + 1 : 0;
+  const double beyond = !is_exchanged                  ? loop->extent
+                        : loop->extent > warp_threads_ ? loop->extent / warp_threads_
+                                                       : 0;
   here.exchanges += static_cast<int>(exchanges);
-  here.work.vector += 2 * steps;
-  here.chain += steps;
-  if (loop->bind == loops::Bind::thread) here.barriers += 2;
+  here.work.vector += 2 * (exchanges + beyond);
+  here.chain += exchanges + beyond;
+  if (loop->bind == loops::Bind::thread && beyond > 0) here.barriers += 2;
 }
 
 double Accumulators::work_of(loops::Temp total) const {

@@ -8,12 +8,6 @@
 
 namespace twinloom::emit {
 
-// Whether the members along a thread loop, of an accumulator in free order, are whole warps, each thread one.
-bool Totals::has_warps(const Total& total, const Total::Copies& across) const {
-  return total.free && part_count(total) == 1 && total.lanes == 1 && !threads_.outermost_fastest() &&
-         threads_.width(across.axis) == 1 && across.extent > WARP_THREADS && is_power_of_two(across.extent);
-}
-
 void Totals::prefix(const loops::Prefix& prefix) {
   const Total& total = values_.total(prefix.total);
   const bool along_lanes = total.across == prefix.across;
@@ -42,7 +36,7 @@ void Totals::prefix(const loops::Prefix& prefix) {
   for_each_member(total, prefix.across, [&](const Places& places) {
     if (along_lanes)
       prefix_lanes(before, all, total, places);
-    else if (along_threads && has_warps(total, *of_threads))
+    else if (along_threads && threads_.exchange_prefix(prefix.total, prefix.across))
       prefix_warps(before, all, total, of_threads->extent, places, again);
     else if (along_threads)
       prefix_threads(before, all, total, *of_threads, places, again);
@@ -102,32 +96,48 @@ void Totals::prefix_threads(const Total& before, const Total& all, const Total& 
   if (again) scopes_.line(dialect_.sync());
 }
 
-// In any order: what stands before a thread in its warp by exchange of registers, log2 of a warp steps, then
-// the whole warps before it through scratch.
+// In any order: what stands before a thread in its warp by exchange of registers, log2 of its threads steps,
+// then the whole warps before it through scratch where there are several.
 void Totals::prefix_warps(const Total& before, const Total& all, const Total& total, std::int64_t extent,
                           const Places& places, bool again) {
   const ops::DType dtype = part_type(total, 0);
   const Parts running = members(all, places), target = members(before, places);
-  const std::string lane = scopes_.fresh("k"), up_to_here = scopes_.fresh("v"), at = scopes_.fresh("k");
+  const std::string lane = scopes_.fresh("k"), up_to_here = scopes_.fresh("v");
   const auto combined_with = [&](const std::string& left, const std::string& right) {
     return values_.spelled(spelling(total.monoid, total.element), {left, right});
   };
-  const auto of_lane_below = [&](const std::string& distance) {
-    return cat("from_lane(", up_to_here, ", ", lane, " - ", distance, ")");
+  const auto of_thread_below = [&](const std::string& distance) {
+    return cat("from_lane(", up_to_here, ", thread % ", WARP_THREADS, " - ", distance, ")");
   };
-  scopes_.line(cat("const i32 ", lane, " = i32(thread % ", WARP_THREADS, ");"));
+  const std::int64_t together = std::min(extent, WARP_THREADS);
+  scopes_.line(cat("const i32 ", lane, " = i32(thread % ", together, ");"));
   scopes_.line(vectors_.definition(dtype, up_to_here, members(total, places).front(), 1, false));
   const std::string below = scopes_.fresh("v");
-  for (std::int64_t distance = 1; distance < WARP_THREADS; distance *= 2) {
+  for (std::int64_t distance = 1; distance < together; distance *= 2) {
     scopes_.open();
-    scopes_.line(vectors_.definition(dtype, below, of_lane_below(cat(distance)), 1));
+    scopes_.line(vectors_.definition(dtype, below, of_thread_below(cat(distance)), 1));
     scopes_.line(cat("if (", lane, " >= ", distance, ") ",
                      vectors_.assignment(up_to_here, combined_with(below, up_to_here), 1)));
     scopes_.close("{", "}");
   }
-  const std::string array = in_scratch(total, {up_to_here}, 1).front();
-  scopes_.line(dialect_.sync());
   assign(total, target.front(), running.front());
+  if (extent > WARP_THREADS) {
+    prefix_of_warps(total, target, running, up_to_here, extent);
+  } else {
+    const std::string last = cat("from_lane(", up_to_here, ", thread % ", WARP_THREADS, " / ", together,
+                                 " * ", together, " + ", together - 1, ")");
+    assign(total, running.front(), last);
+  }
+  scopes_.line(vectors_.definition(dtype, below, of_thread_below("1"), 1));
+  scopes_.line(cat("if (", lane, " > 0) ",
+                   vectors_.assignment(target.front(), combined_with(target.front(), below), 1)));
+  if (again && extent > WARP_THREADS) scopes_.line(dialect_.sync());
+}
+
+void Totals::prefix_of_warps(const Total& total, const Parts& target, const Parts& running,
+                             const std::string& up_to_here, std::int64_t extent) {
+  const std::string array = in_scratch(total, {up_to_here}, 1).front(), at = scopes_.fresh("k");
+  scopes_.line(dialect_.sync());
   scopes_.open();
   const std::string last = cat(array, "[thread / ", extent, " * ", extent, " + ", at, " * ", WARP_THREADS,
                                " + ", WARP_THREADS - 1, "]");
@@ -135,10 +145,6 @@ void Totals::prefix_warps(const Total& before, const Total& all, const Total& to
   scopes_.line(cat("if (i32(", at, ") + 1 == i32(thread % ", extent, " / ", WARP_THREADS, ")) ",
                    vectors_.assignment(target.front(), running.front(), 1)));
   scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent / WARP_THREADS))), "}");
-  scopes_.line(vectors_.definition(dtype, below, of_lane_below("1"), 1));
-  scopes_.line(cat("if (", lane, " > 0) ",
-                   vectors_.assignment(target.front(), combined_with(target.front(), below), 1)));
-  if (again) scopes_.line(dialect_.sync());
 }
 
 // The lanes go through memory: a loop over elements of a register would spill at every step.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/integers.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::emit {
@@ -15,15 +16,33 @@ bool combine_together(const loops::Combine& one, const loops::Combine& other) {
 Threads::Threads(const loops::Program& program) : outermost_fastest_(program.outermost_fastest) {
   if (outermost_fastest_) {
     walk_from_outside(*program.body, 1);
+    find_exchanged(program);
     for (const auto& [axis, width] : widths_)
       CHECK(width == 1 || extents_.at(axis) * width == count_, "a thread loop over ", axis, " of ",
             extents_.at(axis), " members beside ", count_, " threads");
   } else {
     count_ = walk(*program.body);
+    find_exchanged(program);
     check_waits(*program.body, count_, std::nullopt);
   }
   find_again(*program.body, false);
   if (are_of_cluster()) check_cluster(program);
+}
+
+void Threads::find_exchanged(const loops::Program& program) {
+  std::map<loops::Temp, const loops::Start*> starts;
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    if (const auto* start = std::get_if<loops::Start>(&stmt.node)) starts[start->total] = start;
+    const auto* prefix = std::get_if<loops::Prefix>(&stmt.node);
+    if (prefix == nullptr || outermost_fastest_ || !widths_.contains(prefix->across)) return;
+    const loops::Start& start = *starts.at(prefix->total);
+    const bool one_each =
+        std::ranges::all_of(start.copies, [&](const loops::Axis& axis) { return widths_.contains(axis); });
+    const std::int64_t extent = extents_.at(prefix->across);
+    if (start.free && ops::parts(start.monoid) == 1 && one_each && widths_.at(prefix->across) == 1 &&
+        is_power_of_two(extent) && extent > 1)
+      exchanged_.insert({prefix->total, prefix->across});
+  });
 }
 
 void Threads::check_cluster(const loops::Program& program) const {
@@ -94,7 +113,7 @@ int Threads::waits_in(const loops::Stmt& body) const {
   if (const auto* combine = std::get_if<loops::Combine>(&body.node))
     return combine_through_scratch(combine->across) ? 1 : 0;
   if (const auto* prefix = std::get_if<loops::Prefix>(&body.node))
-    return widths_.contains(prefix->across) ? 1 : 0;
+    return widths_.contains(prefix->across) && !prefix_in_warp(prefix->total, prefix->across) ? 1 : 0;
   const auto* block = std::get_if<loops::Block>(&body.node);
   if (block == nullptr) return 0;
   int waits = 0;
@@ -142,7 +161,7 @@ void Threads::check_waits(const loops::Stmt& stmt, std::int64_t span,
   } else if (const auto* combine = std::get_if<loops::Combine>(&stmt.node)) {
     check_wait(combine->across, present, false);
   } else if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node)) {
-    check_wait(prefix->across, present, true);
+    check_wait(prefix->across, present, !prefix_in_warp(prefix->total, prefix->across));
   } else if (std::holds_alternative<loops::Sync>(stmt.node)) {
     CHECK(!present, "a sync where only ", *present, " threads of the block are");
   }

@@ -38,6 +38,15 @@ class Threads {
   // wait for anything else in between: before they write its scratch again, they wait for those that still
   // read it.
   bool wait_again(loops::Temp total, loops::Axis across) const { return again_.contains({total, across}); }
+  // Whether what stands before each copy of a total in free order along the axis is exchanged between
+  // neighbouring threads, of warps at a time; and whether a warp has all of them, so that nobody waits for
+  // the block.
+  bool exchange_prefix(loops::Temp total, loops::Axis across) const {
+    return exchanged_.contains({total, across});
+  }
+  bool prefix_in_warp(loops::Temp total, loops::Axis across) const {
+    return exchange_prefix(total, across) && extents_.at(across) <= WARP_THREADS;
+  }
 
  private:
   std::int64_t walk(const loops::Stmt& stmt);
@@ -51,8 +60,9 @@ class Threads {
   int waits_in(const loops::Stmt& body) const;
   bool combine_through_scratch(loops::Axis across) const;
   void find_again(const loops::Stmt& stmt, bool again);
+  void find_exchanged(const loops::Program& program);
   std::map<loops::Axis, std::int64_t> widths_, extents_;
-  std::set<std::pair<loops::Temp, loops::Axis>> again_;
+  std::set<std::pair<loops::Temp, loops::Axis>> again_, exchanged_;
   std::int64_t count_ = 1;
   bool outermost_fastest_ = false;
 };

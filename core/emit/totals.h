@@ -81,9 +81,10 @@ class Totals {
                      const Places& places);
   void prefix_threads(const Total& before, const Total& all, const Total& total, const Total::Copies& across,
                       const Places& places, bool again);
-  bool has_warps(const Total& total, const Total::Copies& across) const;
   void prefix_warps(const Total& before, const Total& all, const Total& total, std::int64_t extent,
                     const Places& places, bool again);
+  void prefix_of_warps(const Total& total, const Parts& target, const Parts& running,
+                       const std::string& up_to_here, std::int64_t extent);
   void prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places);
 
   // Copies along a thread loop: of one warp by exchange of registers, else through scratch.

@@ -2,6 +2,7 @@
 #include "core/schedule/axis_splits.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/integers.h"
 #include "core/loops/rewrite.h"
@@ -15,6 +16,15 @@ std::int64_t members(const Situation& situation, const NestLoop& loop, std::int6
   const auto most = situation.most(loop);
   if (!most) return wanted;
   return std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, each), 1)));
+}
+
+std::int64_t packed_elements(const Situation& situation, const NestLoop& loop) {
+  const std::int64_t lanes = situation.packed_along(loop.axis);
+  return lanes == 1 ? 1 : std::min(lanes, situation.parameters.most_packed());
+}
+
+Tail tail_of(const Situation& situation, std::int64_t step, const NestLoop& loop) {
+  return situation.divides(step, loop) ? Tail::exact : Tail::mask;
 }
 
 std::int64_t bytes_along(const Situation& situation, const NestLoop& loop) {
@@ -116,6 +126,45 @@ void repeat_far_apart(const Situation& situation, std::size_t fast, std::int64_t
   } else {
     repeat_rows(situation, fast, rows_of_thread(situation, splits, fast), splits);
   }
+}
+
+namespace {
+
+// Bytes that a load moves along all other axes; 0 of what moves along this one, or of a place that is found.
+double repeated_bytes(const Situation& situation, const Access& access, std::size_t axis) {
+  const auto& loops = situation.shape.common;
+  if (access.store || access.local || access.found || index::mentions(access.offset, loops[axis].axis))
+    return 0;
+  double bytes = access.bytes;
+  for (const NestLoop& loop : loops)
+    if (index::mentions(access.offset, loop.axis)) bytes *= static_cast<double>(situation.usual(loop));
+  if (access.sibling >= 0)
+    for (const NestLoop& loop : situation.siblings[static_cast<std::size_t>(access.sibling)]->loops)
+      if (index::mentions(access.offset, loop.axis)) bytes *= static_cast<double>(situation.usual(loop));
+  return bytes;
+}
+
+// Of what the last cache has not room for beside as much that is loaded and stored.
+std::optional<std::size_t> axis_of_repeats(const Situation& situation) {
+  double most = static_cast<double>(machine::cache_bytes(situation.machine)) / REPEATED_SHARE;
+  std::optional<std::size_t> found;
+  for (std::size_t axis = 0; axis + 1 < situation.shape.common.size(); ++axis)
+    for (const Access& access : situation.accesses)
+      if (const double bytes = repeated_bytes(situation, access, axis); bytes >= most)
+        most = bytes, found = axis;
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::size_t> order_of_blocks(const Situation& situation) {
+  std::vector<std::size_t> order(situation.shape.common.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto last = axis_of_repeats(situation);
+  if (last && situation.parameters.repeats_last())
+    std::rotate(order.begin() + static_cast<std::ptrdiff_t>(*last),
+                order.begin() + static_cast<std::ptrdiff_t>(*last) + 1, order.end());
+  return order;
 }
 
 }  // namespace twinloom::schedule

@@ -17,6 +17,12 @@ struct AxisSplit {
 std::int64_t members(const Situation& situation, const loops::NestLoop& loop, std::int64_t each,
                      std::int64_t wanted);
 
+// Elements along the axis that a thread takes at once, neighbours in memory.
+std::int64_t packed_elements(const Situation& situation, const loops::NestLoop& loop);
+
+// How an axis ends that is walked in such steps.
+Tail tail_of(const Situation& situation, std::int64_t step, const loops::NestLoop& loop);
+
 // Of the largest element along the axis.
 std::int64_t bytes_along(const Situation& situation, const loops::NestLoop& loop);
 
@@ -28,5 +34,15 @@ std::int64_t lanes_of_few(const Situation& situation, const loops::NestLoop& loo
 // threads, or, where that is short, along another one.
 void repeat_far_apart(const Situation& situation, std::size_t fast, std::int64_t threads,
                       std::vector<AxisSplit>& splits);
+
+// The common axes in the order of their loops over blocks, the last one's blocks following each other: as
+// they are, or with that along which the largest load is the same last, so that the last cache still has it.
+std::vector<std::size_t> order_of_blocks(const Situation& situation);
+
+// The loops of a scan: of one thread, or of the threads of a block; and how many rows a block scans, of which
+// each has as many threads as other rows. See choose_scan_threads.cpp.
+void choose_scan(const Situation& situation, const loops::Sibling& sibling, bool in_thread,
+                 ScopeChoice& choice);
+std::int64_t scanned_rows(const Situation& situation);
 
 }  // namespace twinloom::schedule

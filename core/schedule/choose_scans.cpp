@@ -78,7 +78,7 @@ std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& 
     return std::nullopt;
   const auto& resolved = forms.resolved(schedule);
   const auto* plan = std::get_if<Plan>(&resolved);
-  if (plan == nullptr) return std::nullopt;
+  if (plan == nullptr || lane_scan_pieces(plan->siblings.front().axes.front())) return std::nullopt;
   const Walked how = walked(situation, *plan);
   auto split = situation.machine.max_threads > 1 ? for_threads(situation, how) : for_tasks(situation, how);
   if (!split) return std::nullopt;

@@ -111,6 +111,8 @@ constexpr std::int64_t SHORT_AXIS = 64;
 constexpr std::int64_t VECTOR_BLOCK_THREADS = 128;
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
 constexpr std::int64_t BLOCKS_OF_A_ROW = 8;    // that are left of an axis, where a thread takes two vectors
+// Of all caches, in parts, what a load is at least of which blocks that load the same may follow each other.
+constexpr double REPEATED_SHARE = 8;
 // Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32
 // took 80 us by one element of 4 bytes, 64 by two, 60 by four, 61 by eight. Where places are looked up first
 // a thread waits twice, and twice as many are worth it: embedding_positions_f16 took 68.3 us by one row of 16

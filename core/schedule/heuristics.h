@@ -50,7 +50,9 @@ struct Parameters {
   Count beside = 0;          // rows of neighbouring threads, each walked by others far apart; 1: by one or by
                              // neighbours; 0: so unless they are few
   Count warps = 0;           // of a row; 0: by its bytes and where it is kept
+  Flag repeats_last = false;  // whether blocks that load the same follow each other; see order_of_blocks()
   Count scan_warps = 8;      // of a row that is scanned
+  Flag scan_lanes = true;    // whether in free order each thread has neighbours of a row
   Count least_scanned = 32;  // elements of a row that several threads scan; else one does
   Flag scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
   Count column_lanes = 0;  // of a unit, whose rows a block walks for totals of columns; 0: by the blocks

@@ -251,6 +251,29 @@ bool has_steps_of_a_scan(const AxisPlan& axis) {
   return row <= 2 && pieces.size() - row <= 3 && (row == 0 || pieces[row - 1].step == loops::SCAN_CHUNK);
 }
 
+std::string why_threads_wait(const Plan& plan, const loops::Sibling& sibling, const std::string& words) {
+  for (const AxisPlan& common : plan.common.axes)
+    if (common.has(Bind::thread) && extents_vary(plan.shape, sibling, common.axis))
+      return words + "rows of a block end at different turns, and their threads wait for each other";
+  return scans_stand_alone(sibling) ? "" : words + "a scan reads another's result";
+}
+
+// Neighbours by each thread: see scan_lanes.cpp.
+std::string why_bad_lane_scan(const Plan& plan, const Scope& scope, const loops::Sibling& sibling) {
+  const AxisPlan& axis = scope.axes.front();
+  const std::string words = cat("axis ", axis.axis, ": ");
+  for (const loops::Ref<loops::Stmt>& inner : sibling.inner)
+    if (const auto* scan = std::get_if<loops::Scan>(&inner->node); scan != nullptr) {
+      const loops::Start& start = start_of(plan.shape, scan->total);
+      if (!start.free || ops::parts(start.monoid) > 1)
+        return words + "threads have neighbours of a scan in free order alone";
+    }
+  if (!is_falling(scope, 0, 0, axis.pieces.size() - 1)) return words + "a scan is walked in order";
+  if (axis.tail != Tail::mask && axis.tail != Tail::exact)
+    return words + "a scan by threads ends by mask or exact";
+  return why_threads_wait(plan, sibling, words);
+}
+
 // Chunks by warps, and in each the rows by its threads: see scan_threads.cpp.
 std::string why_bad_thread_scan(const Plan& plan, const Scope& scope, const loops::Sibling& sibling) {
   const AxisPlan& axis = scope.axes.front();
@@ -266,10 +289,7 @@ std::string why_bad_thread_scan(const Plan& plan, const Scope& scope, const loop
     return words + cat("a scan by threads of more than ", loops::SCAN_CHUNK, " elements has such steps");
   if (axis.tail != Tail::mask && axis.tail != Tail::exact)
     return words + "a scan by threads ends by mask or exact";
-  for (const AxisPlan& common : plan.common.axes)
-    if (common.has(Bind::thread) && extents_vary(plan.shape, sibling, common.axis))
-      return words + "rows of a block end at different turns, and their threads wait for each other";
-  return scans_stand_alone(sibling) ? "" : words + "a scan reads another's result";
+  return why_threads_wait(plan, sibling, words);
 }
 
 // One element after the other, or the rows of a chunk side by side in a vector.
@@ -323,6 +343,7 @@ std::string why_bad_totals(const Plan& plan, const Scope& scope, const loops::Si
       return why_bad_tree(scope);
     case Reach::scan:
       if (std::string reason = why_bad_place(plan, scope, sibling); !reason.empty()) return reason;
+      if (lane_scan_pieces(scope.axes.front())) return why_bad_lane_scan(plan, scope, sibling);
       return has_threads(scope) ? why_bad_thread_scan(plan, scope, sibling) : why_bad_scan(scope, sibling);
   }
   return "";
@@ -356,6 +377,19 @@ std::optional<ThreadScanPieces> thread_scan_pieces(const AxisPlan& axis) {
     if (!packed && pieces[piece].bind != (threads ? Bind::thread : Bind::serial)) return std::nullopt;
   }
   return result;
+}
+
+std::optional<LaneScanPieces> lane_scan_pieces(const AxisPlan& axis) {
+  const std::vector<Piece>& pieces = axis.pieces;
+  const bool is_packed = pieces.back().bind == Bind::vector;
+  const std::size_t after = is_packed ? 2 : 1;
+  if (pieces.size() < after || pieces.size() > after + 1) return std::nullopt;
+  const LaneScanPieces result{pieces.size() - after, is_packed ? pieces.back().turns : 1};
+  const Piece& threads = pieces[result.threads];
+  const bool stand_so = threads.bind == Bind::thread && threads.step == result.packed &&
+                        threads.step < loops::SCAN_ROW &&
+                        (result.threads == 0 || pieces.front().bind == Bind::serial);
+  return stand_so ? std::optional(result) : std::nullopt;
 }
 
 std::string why_unlawful(const Plan& plan) {

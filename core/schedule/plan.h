@@ -196,6 +196,13 @@ struct ThreadScanPieces {
 };
 // Nothing where they do not stand so.
 std::optional<ThreadScanPieces> thread_scan_pieces(const AxisPlan& axis);
+// How those of a scan in free order stand that gives each thread neighbours of a row:
+//   [serial,] c thread, [1 vector]     of c < 32
+struct LaneScanPieces {
+  std::size_t threads = 0;  // the piece of threads
+  std::int64_t packed = 1;  // neighbours of a thread
+};
+std::optional<LaneScanPieces> lane_scan_pieces(const AxisPlan& axis);
 // Whether no scan of the sibling reads the result of another.
 bool scans_stand_alone(const loops::Sibling& sibling);
 // Without Lets that nothing behind them reads, such as what only a scan's results need.

@@ -78,6 +78,30 @@ void RunningScans::add_to_row(const Running& running, std::vector<Ref<loops::Val
   if (exclusive) stmts.push_back(merge);
 }
 
+Ref<Stmt> RunningScans::store_values(const Surroundings& here, const index::Expr& at) const {
+  return names.freshen(loops::block(
+      without_unread(inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+        const auto values = settle(running.scan.values, here);
+        for (std::size_t part = 0; part < values.size(); ++part)
+          stmts.push_back(
+              loops::stmt(loops::Store{running.values[part], at, {}, values[part], loops::Update::replace}));
+      }))));
+}
+
+Ref<Stmt> RunningScans::add_values_to_row(const index::Condition& mask, const index::Expr& at) const {
+  std::vector<Ref<Stmt>> stmts;
+  for (const Running& running : all) {
+    std::vector<Ref<loops::Value>> values;
+    for (const loops::Buffer array : running.values) {
+      const Temp value = names.temp();
+      stmts.push_back(loops::stmt(loops::Let{value, load_of(names, array, at)}));
+      values.push_back(loops::read(value));
+    }
+    add_to_row(running, std::move(values), mask, at, stmts);
+  }
+  return loops::block(std::move(stmts));
+}
+
 void RunningScans::add_result(const Running& running, Temp Running::*carry, const index::Expr& row,
                               const index::Expr& value, const Surroundings& here,
                               std::vector<Ref<Stmt>>& stmts) const {
@@ -197,6 +221,7 @@ class Scans {
 }  // namespace
 
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
+  if (lane_scan_pieces(source.scope.axes.front())) return build_lane_scan(source, around, names);
   if (has_threads(source.scope)) return build_thread_scan(source, around, names);
   const bool side_by_side = source.scope.axes.front().pieces[1].bind == loops::Bind::vector;
   return side_by_side ? build_row_scan(source, around, names) : Scans(source, around, names).build();

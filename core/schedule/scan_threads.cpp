@@ -124,30 +124,12 @@ class ThreadScans {
 
   // What is scanned, as memory holds it.
   Ref<Stmt> along_values(const Surroundings& here) const {
-    const Expr at = index::substitute(place(lines_), here.fixed);
-    return scans_.names.freshen(loops::block(
-        without_unread(scans_.inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
-          const auto values = settle(running.scan.values, here);
-          for (std::size_t part = 0; part < values.size(); ++part)
-            stmts.push_back(loops::stmt(
-                loops::Store{running.values[part], at, {}, values[part], loops::Update::replace}));
-        }))));
+    return scans_.store_values(here, index::substitute(place(lines_), here.fixed));
   }
 
   // p in place of what is scanned.
   Ref<Stmt> down_a_row(const Surroundings& here) const {
-    std::vector<Ref<Stmt>> stmts;
-    const Expr at = index::substitute(place(rows_), here.fixed);
-    for (const Running& running : scans_.all) {
-      std::vector<Ref<loops::Value>> values;
-      for (const loops::Buffer array : running.values) {
-        const Temp value = scans_.names.temp();
-        stmts.push_back(loops::stmt(loops::Let{value, load_of(scans_.names, array, at)}));
-        values.push_back(loops::read(value));
-      }
-      scans_.add_to_row(running, std::move(values), ends_of(here, rows_), at, stmts);
-    }
-    return loops::block(std::move(stmts));
+    return scans_.add_values_to_row(ends_of(here, rows_), index::substitute(place(rows_), here.fixed));
   }
 
   // From what memory holds to o and the chunks' totals, which stay in registers.

@@ -1,5 +1,6 @@
 // What the generators of scans share: one element after the other (scan.cpp), rows side by side in a vector
-// (scan_rows.cpp), rows by the threads of a block (scan_threads.cpp). For the inside of this component.
+// (scan_rows.cpp), rows by the threads of a block (scan_threads.cpp), neighbours by each thread
+// (scan_lanes.cpp). For the inside of this component.
 #pragma once
 
 #include <initializer_list>
@@ -49,6 +50,9 @@ struct RunningScans {
   // Adds the element to its row; p at this place of the values' arrays, unless only totals are wanted.
   void add_to_row(const Running& running, std::vector<Ref<loops::Value>> values, const index::Condition& mask,
                   const index::Expr& at, std::vector<Ref<Stmt>>& stmts) const;
+  // What is scanned, at this place of the values' arrays; and p in its stead.
+  Ref<Stmt> store_values(const Surroundings& here, const index::Expr& at) const;
+  Ref<Stmt> add_values_to_row(const index::Condition& mask, const index::Expr& at) const;
   // result = carry with (o with p), at these places of their arrays.
   void add_result(const Running& running, Temp Running::*carry, const index::Expr& row,
                   const index::Expr& value, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const;
@@ -62,5 +66,6 @@ struct RunningScans {
 
 Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_thread_scan(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_lane_scan(const SiblingSource& source, const Surroundings& around, Names& names);
 
 }  // namespace twinloom::schedule

@@ -46,6 +46,7 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
     return words + "there is not one scan and nothing beside it";
   const AxisPlan& axis = plan.siblings.front().axes.front();
   if (axis.axis.name() != split.axis) return words + "it is not the axis of the scan";
+  if (lane_scan_pieces(axis)) return words + "threads have neighbours, not chunks";
   if (plan.columns) return words + "rows beside totals of columns are cut into parts already";
   if (split.chunks < 1) return words + "a part has at least one chunk";
   if (!is_side_by_side(split.carries))

@@ -91,6 +91,37 @@ TEST(Threads, OfFewRowsLaterLoadsAreMadeAhead) {
   EXPECT_EQ(chosen_layer_norm(16384).find("stage w"), std::string::npos);
 }
 
+// The sum over a channel leaves what follows it 1024 threads; one image has elements for 196 of them.
+TEST(Threads, AShortAxisLeavesThreadsToTheNextOne) {
+  const std::string schedule = chosen(R"(program p(x: f32[6422528], y: written f32[6422528]) {
+  for c < 128 {
+    start t0: sum f32
+    for n < 64 { for k < 784 { t0 += x[100352*n + 784*c + k] at 784*n + k } }
+    for n1 < 64 { for k1 < 784 { y[100352*n1 + 784*c + k1] = sub(x[100352*n1 + 784*c + k1], t0) } }
+  }
+})");
+  EXPECT_NE(schedule.find("loop 1 n1.0 serial\n  loop 1 n1.1 thread\n  loop 1 k1.0 thread"),
+            std::string::npos)
+      << schedule;
+}
+
+// 16 matrices that the same 16 MiB are added to, which the last cache would not have any more; of 1 MiB it
+// has.
+TEST(Threads, BlocksThatLoadTheSameFollowEachOther) {
+  const auto blocks = [](std::int64_t rows) {
+    return chosen(with_each(R"(program p(x: f32[8192*ROWS], b: f32[512*ROWS], y: written f32[8192*ROWS]) {
+  for n < 16 { for i < ROWS {
+    start t0: sum f32
+    for k < 512 { t0 += add(x[512*ROWS*n + 512*i + k], b[512*i + k]) at k }
+    for k1 < 512 { y[512*ROWS*n + 512*i + k1] = div(add(x[512*ROWS*n + 512*i + k1], b[512*i + k1]), t0) }
+  } }
+})",
+                            "ROWS", cat(rows)));
+  };
+  EXPECT_NE(blocks(8192).find("loop -1 i.0 block\n  loop -1 n.0 block"), std::string::npos) << blocks(8192);
+  EXPECT_NE(blocks(512).find("loop -1 n.0 block\n  loop -1 i.0 block"), std::string::npos) << blocks(512);
+}
+
 // A thread with one element of a row of 230 has not enough on its way, and 88,320 blocks take time to start.
 TEST(Threads, AThreadTakesSeveralRowsThatAreShort) {
   const std::string schedule = chosen(R"(program p(x: f32[19267584], y: written f32[20313600]) {

@@ -1,6 +1,6 @@
-// On a GPU, mode `fast` with the relaxation `reassociate`: scans that are cut into parts are within their
-// bound of the sums in f64, n u of the magnitudes, also backwards, exclusive and of several rows, and repeat
-// bit for bit.
+// On a GPU, mode `fast` with the relaxation `reassociate`: scans, in parts or by neighbours of each thread,
+// are within their bound of the sums in f64, n u of the magnitudes, also backwards, exclusive and of several
+// rows, and repeat bit for bit.
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -17,10 +17,10 @@ struct Case {
   std::int64_t rows, elements;
   bool exclusive, backwards;
 };
-constexpr Case CASES[] = {{"OneRow", 1, 30'000'001, false, false},
-                          {"Backwards", 1, 5'000'003, false, true},
-                          {"Exclusive", 3, 2'000'003, true, false},
-                          {"FewChunks", 2, 70'000, false, false}};
+constexpr Case CASES[] = {{"OneRow", 1, 30'000'001, false, false},  {"Backwards", 1, 5'000'003, false, true},
+                          {"Exclusive", 3, 2'000'003, true, false}, {"FewChunks", 2, 70'000, false, false},
+                          {"ShortRows", 20'001, 60, false, false},  {"RowsOfABlock", 2001, 2044, true, false},
+                          {"LongRows", 1000, 5004, false, true}};
 
 class FreeScans : public GpuTest, public testing::WithParamInterface<Case> {};
 
