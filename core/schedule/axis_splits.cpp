@@ -27,6 +27,12 @@ Tail tail_of(const Situation& situation, std::int64_t step, const NestLoop& loop
   return situation.divides(step, loop) ? Tail::exact : Tail::mask;
 }
 
+std::int64_t over_all_blocks(const Situation& situation, std::int64_t rows) {
+  const double each = situation.rows() / situation.machine.multiprocessors;
+  const std::int64_t fewer = power_of_two_below(static_cast<std::int64_t>(each));
+  return std::min(rows, std::max(fewer, rows / situation.parameters.row_warps()));
+}
+
 std::int64_t bytes_along(const Situation& situation, const NestLoop& loop) {
   std::int64_t bytes = 1;
   for (const Access& access : situation.accesses)

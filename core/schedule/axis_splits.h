@@ -23,6 +23,10 @@ std::int64_t packed_elements(const Situation& situation, const loops::NestLoop& 
 // How an axis ends that is walked in such steps.
 Tail tail_of(const Situation& situation, std::int64_t step, const loops::NestLoop& loop);
 
+// Rows of a block: fewer, but those of a whole warp, where so many would leave multiprocessors idle. 32 rows
+// of 768 took a layer norm 5.1 us by 32 blocks on an H100, 5.6 by 8.
+std::int64_t over_all_blocks(const Situation& situation, std::int64_t rows);
+
 // Of the largest element along the axis.
 std::int64_t bytes_along(const Situation& situation, const loops::NestLoop& loop);
 

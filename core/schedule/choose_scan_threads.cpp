@@ -41,7 +41,8 @@ class ScanChooser {
       const std::int64_t rows = members(situation_, loop, loops::SCAN_ROW, loops::SCAN_ROWS);
       threads = std::max({threads, rows, loops::SCAN_ROW / packed_scan(loop)});
     }
-    return std::max<std::int64_t>(1, parameters_.row_warps() * warp() / threads);
+    const std::int64_t rows = parameters_.row_warps() * warp() / threads;
+    return std::max<std::int64_t>(1, over_all_blocks(situation_, rows));
   }
 
  private:

@@ -80,7 +80,7 @@ class ThreadChooser {
       const std::int64_t rows = beside_        ? beside_->rows
                                 : scans()      ? scanned_rows(situation_)
                                 : rows_.spread ? 1
-                                               : over_all_blocks(rows_of_block());
+                                               : over_all_blocks(situation_, rows_of_block());
       splits[fast].lanes = beside_ ? beside_->packed : 1;
       splits[fast].threads = members(situation_, loops[fast], splits[fast].lanes, rows);
     }
@@ -92,13 +92,6 @@ class ThreadChooser {
     const std::int64_t threads = rows_.row ? row_lanes(rows_).threads : warp();
     const std::int64_t warps = std::max(rows_.warps, rows_.warps_apart);
     return std::max<std::int64_t>(1, parameters_.row_warps() * warp() / (warps * threads));
-  }
-  // Fewer, but those of a whole warp, where that many would leave multiprocessors idle: 32 rows of 768 took a layer
-  // norm 5.1 us by 32 blocks on an H100, 5.6 by 8.
-  std::int64_t over_all_blocks(std::int64_t rows) const {
-    const double each = situation_.rows() / situation_.machine.multiprocessors;
-    const std::int64_t fewer = power_of_two_below(static_cast<std::int64_t>(each));
-    return std::min(rows, std::max(fewer, rows / parameters_.row_warps()));
   }
   // Blocks of few threads end apart from each other, and there are many of them; starting one takes a cycle
   // of the whole machine, which only those hide whose threads take whole vectors.
