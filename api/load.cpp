@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/mapped_file.h"
+#include "core/graph/passes.h"
 #include "frontends/fx/read.h"
 
 namespace twinloom {
@@ -44,7 +45,7 @@ graph::Graph read_graph(std::string_view text, const LoadOptions& options) {
   if (text.starts_with(ir_version)) return onnx::read(text, onnx_options(options));
   if (!is_graph_text(text)) return fx::read(text, fx_options(options));
   expect_first_graph(options.graph, "the text");
-  return graph::parse(text);
+  return graph::without_promises(graph::parse(text));
 }
 
 graph::Graph load_graph(const std::filesystem::path& file, const LoadOptions& options) {

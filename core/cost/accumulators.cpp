@@ -144,8 +144,9 @@ void Accumulators::prefix(const loops::Prefix& prefix, std::size_t node) {
   if (loop == nullptr) return;
   Node& here = walk_.nodes[node];
   const loops::Start* start = starts_[prefix.total];
-  const bool is_exchanged = start != nullptr && start->free && ops::parts(start->monoid) == 1 &&
-                            loop->bind == loops::Bind::thread && width_of(*loop) == 1;
+  const bool is_exchanged = !program_.outermost_fastest && start != nullptr && start->free &&
+                            ops::parts(start->monoid) == 1 && loop->bind == loops::Bind::thread &&
+                            width_of(*loop) == 1;
   const double exchanges = is_exchanged ? std::log2(std::min(loop->extent, warp_threads_)) + 1 : 0;
   const double beyond = !is_exchanged                  ? loop->extent
                         : loop->extent > warp_threads_ ? loop->extent / warp_threads_

@@ -48,9 +48,9 @@ constexpr double LONG_LOADS = 2048;  // bytes of a thread that are more than it 
 // elements took an H200 1.29 of the time by pairs; of 18 kernels whose schedule it changed 14 were faster,
 // 0.77 to 0.99, and two slower by 3 %, two by up to 16 % (perf/results/2026-11-30-h200-rows.md).
 constexpr double NARROW = 0.3;
-// Share of the last cache that holds what blocks leave for later ones, beside what passes by: 16 matrices
-// of 16.8 MB with the same 16.8 MB added to each, 50 MB until it comes back, read it from memory each time,
-// of an H200 with 60 MiB (the same page).
+// Share of the last cache that holds what blocks leave for later ones, beside what passes by: of a row that
+// was added to 12 others an H200 with 60 MiB read all from its cache that came back after 25 MB, two thirds
+// after 38, a seventh after 50 and nothing after 63 (the same page).
 constexpr double REUSED = 0.6;
 constexpr double FILLED = 0.5;      // share of a sector from which on the rest meets it in the cache
 constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it looks at

@@ -138,11 +138,16 @@ class Blocks {
       if (access.place == loops::Place::registers) continue;
       const double requests = requests_of(access, lanes);
       slots += requests * ADDRESS;
-      wavefronts_ += warps * times * requests * wavefronts_of(access, lanes / requests);
-      if (!access.store && access.place == loops::Place::memory)
-        add_loaded(access, lanes / requests, warps * times * requests, sums_only(node));
+      const double elements = lanes / requests, all = warps * times * requests;
+      if (access.place == loops::Place::scratch) {
+        wavefronts_ += all * queues_of(access, elements * access.bytes);
+        continue;
+      }
+      const Request request = request_of(access, elements, LINE_BYTES);
+      wavefronts_ += all * wavefronts_of(access, elements * access.bytes, request);
+      if (!access.store) add_loaded(access, elements * access.bytes, all, {request, sums_only(node)});
       if (access.store && access.place == loops::Place::memory)
-        in_parts_[number] += walk_.blocks * warps * times * requests * parts_of(access, lanes / requests);
+        in_parts_[number] += walk_.blocks * all * parts_of(access, elements);
     }
     // What has no register is stored and loaded again where it is used.
     const double spilled = 2 * std::min(spilled_, loaded_lanes(walk_, node));
@@ -157,13 +162,20 @@ class Blocks {
              return walk_.accesses[number].store && walk_.accesses[number].place == loops::Place::memory;
            });
   }
-  // By so many requests of warps, each thread with so many elements.
-  void add_loaded(const Access& access, double elements, double requests, bool summed_up) {
-    const Request request = request_of(access, elements, LINE_BYTES);
-    const double each = request.places * elements * access.bytes;
-    loaded_ += each * access.share * requests;
-    const bool is_narrow = request.units == 1 && request.places > 1 && each <= LINE_BYTES / 2;
-    if (summed_up && is_narrow) narrow_ += each * access.share * requests;
+  // What a request of a warp touches: distinct elements of threads, and lines or sectors of so many bytes.
+  struct Request {
+    double places, units;
+  };
+  // By so many requests of warps, each thread with so many bytes.
+  struct Loaded {
+    Request request;
+    bool summed_up;
+  };
+  void add_loaded(const Access& access, double bytes, double requests, const Loaded& loaded) {
+    const double each = loaded.request.places * bytes, all = each * access.share * requests;
+    const bool is_narrow = loaded.request.units == 1 && loaded.request.places > 1 && each <= LINE_BYTES / 2;
+    loaded_ += all;
+    if (loaded.summed_up && is_narrow) narrow_ += all;
   }
 
   // Accesses of a thread for all lanes of a vector: 16 bytes at once where they are neighbours.
@@ -222,12 +234,9 @@ class Blocks {
     return static_cast<double>(values.size());
   }
 
-  // Passes through the cache of one request of a warp, each thread with so many elements: lines that it
-  // touches, at least as many as its bytes fill.
-  double wavefronts_of(const Access& access, double elements) const {
-    const double bytes = elements * access.bytes;
-    if (access.place == loops::Place::scratch) return queues_of(access, bytes);
-    const Request request = request_of(access, elements, LINE_BYTES);
+  // Passes through the cache of one request of a warp, each thread with so many bytes: lines that it touches,
+  // at least as many as its bytes fill.
+  static double wavefronts_of(const Access& access, double bytes, const Request& request) {
     return std::max(request.units, request.places * bytes / LINE_BYTES) * access.share;
   }
 
@@ -255,10 +264,6 @@ class Blocks {
     return passes;
   }
 
-  // What a request of a warp touches: distinct elements of threads, and lines or sectors of so many bytes.
-  struct Request {
-    double places, units;
-  };
   Request request_of(const Access& access, double elements, double unit) const {
     std::vector<std::int64_t> places, units;
     for (const double offset : lanes_of(access)) {

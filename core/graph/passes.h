@@ -9,6 +9,8 @@
 
 namespace twinloom::graph {
 
+// What nobody has proven is not believed: Scatters of a text are no permutations. permutations.cpp
+Graph without_promises(const Graph& graph);
 // Leaves out what no result needs; parameters stay. remove_dead.cpp
 Graph remove_dead(const Graph& graph);
 // Mode `fused`: keeps 16-bit values that only Pointwise and Reduce nodes use in f32.
@@ -46,7 +48,7 @@ std::vector<NodeId> dropped_roundings(const Graph& graph);
 Graph gather_to_view(const Graph& graph);
 // A Concat of two parts that lie one behind the other in one value becomes a View. concat_to_view.cpp
 Graph concat_to_view(const Graph& graph);
-// The places of a permutation are in memory before elements are put there. places_in_memory.cpp
+// The places of a permutation are in memory before elements are put there. permutations.cpp
 Graph places_in_memory(const Graph& graph);
 // A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);

@@ -56,8 +56,8 @@ class ScanChooser {
       choice.loop(loop, piece, piece == 2 && written_out ? Bind::unroll : Bind::serial);
   }
 
-  // Whether each thread scans neighbours, in free order: of rows that fill the machine so, others are cut
-  // into parts.
+  // Whether each thread scans neighbours, in free order: of rows that fill the machine so; others are
+  // split.
   bool has_scanned_lanes(const loops::Sibling& sibling) const {
     const NestLoop& loop = sibling.loops.back();
     const bool is_free = std::ranges::all_of(sibling.inner, [&](const loops::Ref<loops::Stmt>& inner) {

@@ -202,6 +202,7 @@ class ThreadChooser {
     if (sibling.loops.size() < 2 || left < 2) return;
     const NestLoop& next = sibling.loops[sibling.loops.size() - 2];
     const std::int64_t threads = power_of_two_below(members(situation_, next, 1, left));
+    if (threads < 2) return;
     const Tail rest = reach_of(situation_.shape, sibling) == Reach::none ? Tail::remainder : Tail::mask;
     choice.split(next, {threads}, situation_.divides(threads, next) ? Tail::exact : rest);
     choice.loop(next, 1, Bind::thread);

@@ -178,6 +178,17 @@ TEST_F(Tool, TextsOfGraphsAreModels) {
   EXPECT_SAYS(unbound, "mentions elsewhere, which no parameter binds");
 }
 
+// Every element goes to place 0: places that nobody writes are 0, as without the word.
+TEST_F(Tool, ATextIsNotBelievedThatPlacesAreAPermutation) {
+  place.write("places.graph",
+              "graph \"places\"\nparameter \"x\" = %0\n%0: f32 [64] = input slot 0\n"
+              "%1: i64 [64] = constant 0\n%2: f32 [64] = constant 0x0p+0\n"
+              "%3: f32 [64] = scatter replace(%2, %0, %1) at [i0] found [f0] below [64] to [f0] permutation\n"
+              "result \"y\" = own %3\n");
+  EXPECT_CODE(place.run("verify places.graph"), 0);
+  EXPECT_EQ(place.run("dump places.graph --after remove_dead").output.find("permutation"), std::string::npos);
+}
+
 TEST_F(Tool, ListsOfOperatorsAndDevices) {
   EXPECT_SAYS(place.run("ops"), "exp  1 inputs");
   EXPECT_SAYS(place.run("ops --frontend fx"), "\nadd\n");
