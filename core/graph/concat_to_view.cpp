@@ -11,7 +11,7 @@
 #include "core/graph/passes.h"
 #include "core/graph/rebuild.h"
 #include "core/graph/views.h"
-#include "core/index/simplify.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::graph {
 
@@ -19,6 +19,9 @@ namespace {
 
 // Neighbours along the last axis are loaded together: so many stay neighbours where they are rotated.
 constexpr std::int64_t TOGETHER = 16;
+// Instructions of what is done to the elements of one part alone, which each element then takes: a product, a
+// conversion to 16 bits and back, but no function.
+constexpr int FEW = 8;
 
 // A part of a Concat: what is done to each element of a view, the last operator first.
 struct Part {
@@ -48,6 +51,7 @@ class Joins {
     auto view = view_of_both(*first, *second, node, axis);
     if (!view) return std::nullopt;
     const bool is_alike = are_alike(first->done, second->done);
+    if (!is_alike && work_of(first->done) + work_of(second->done) > FEW) return std::nullopt;
     // A result has memory of its own, which a View that another result has too would not say.
     if (is_alike && first->done.empty() && results_.contains(id)) return std::nullopt;
     const NodeId source = rebuild_[graph_[first->view].inputs[0]];
@@ -71,6 +75,14 @@ class Joins {
     }
   }
 
+  int work_of(const std::vector<NodeId>& done) const {
+    int work = 0;
+    for (const NodeId id : done) {
+      const auto* pointwise = std::get_if<Pointwise>(&graph_[id].node);
+      work += pointwise == nullptr ? 1 : ops::cost(pointwise->op);
+    }
+    return work;
+  }
   bool are_alike(const std::vector<NodeId>& a, const std::vector<NodeId>& b) const {
     return std::ranges::equal(a, b, [&](NodeId x, NodeId y) { return graph_[x].node == graph_[y].node; });
   }

@@ -56,6 +56,16 @@ const Row rows[] = {
        return concat({neg(part(y, 0, 32, 64)), part(y, 0, 0, 32)}, 0);
      },
      "[i1, floor_mod(i0 + 32, 64)]"},
+    {"a function of both parts",
+     [](const Tensor& x) {
+       return concat({exp(part(x, 1, 32, 64)), exp(part(x, 1, 0, 32))}, 1);
+     },
+     "[i0, floor_mod(i1 + 32, 64)]"},
+    {"a function of one part, which all elements would take",
+     [](const Tensor& x) {
+       return concat({exp(part(x, 1, 32, 64)), part(x, 1, 0, 32)}, 1);
+     },
+     nullptr},
     {"neighbours would be torn apart",
      [](const Tensor& x) {
        return exp(concat({part(x, 1, 61, 64), part(x, 1, 0, 61)}, 1));
