@@ -97,20 +97,18 @@ class Joins {
     for (const index::Expr& extent : node.shape) new_axis(all, extent);
     const std::int64_t behind = *size - *before;
     const std::vector<index::Expr> from_first = source_of(a, all), from_second = source_of(b, all);
-    if (const auto step = step_between(from_first, from_second, all.axes[axis])) {
-      if (*step == index::Expr(-*before)) {  // as they lie
-        all.source = from_first;
-        return all;
-      }
-      const bool stay_neighbours =
-          axis + 1 < node.shape.size() || (*before % TOGETHER == 0 && behind % TOGETHER == 0);
-      if (*step != index::Expr(behind) || !stay_neighbours) return std::nullopt;
-      const index::Substitution rotated = {
-          {all.axes[axis], index::floor_mod(index::Expr(all.axes[axis]) + behind, *size)}};
-      for (const index::Expr& expr : from_second) all.source.push_back(index::substitute(expr, rotated));
+    const auto step = step_between(from_first, from_second, all.axes[axis]);
+    if (step == -*before) {  // as they lie
+      all.source = from_first;
       return all;
     }
-    return std::nullopt;
+    const bool stay_neighbours =
+        axis + 1 < node.shape.size() || (*before % TOGETHER == 0 && behind % TOGETHER == 0);
+    if (step != behind || !stay_neighbours) return std::nullopt;
+    const index::Substitution rotated = {
+        {all.axes[axis], index::floor_mod(index::Expr(all.axes[axis]) + behind, *size)}};
+    for (const index::Expr& expr : from_second) all.source.push_back(index::substitute(expr, rotated));
+    return all;
   }
 
   // Where the view reads, by the axes of another.
@@ -125,10 +123,10 @@ class Joins {
 
   // How many positions along the axis the first reads behind the second, everywhere; nothing where it is no
   // such number.
-  static std::optional<index::Expr> step_between(const std::vector<index::Expr>& first,
-                                                 const std::vector<index::Expr>& second,
-                                                 const index::Symbol& axis) {
-    std::optional<index::Expr> step;
+  static std::optional<std::int64_t> step_between(const std::vector<index::Expr>& first,
+                                                  const std::vector<index::Expr>& second,
+                                                  const index::Symbol& axis) {
+    std::optional<std::int64_t> step;
     for (std::size_t d = 0; d < first.size(); ++d) {
       const auto a = index::linear_in(first[d], axis), b = index::linear_in(second[d], axis);
       if (!a || !b || a->scale != b->scale) return std::nullopt;
@@ -136,7 +134,7 @@ class Joins {
       if (!scale || !apart) return std::nullopt;
       if (*scale == 0 && *apart == 0) continue;
       if (*scale == 0 || *apart % *scale != 0) return std::nullopt;
-      const index::Expr here(*apart / *scale);
+      const std::int64_t here = *apart / *scale;
       if (step && *step != here) return std::nullopt;
       step = here;
     }

@@ -8,7 +8,7 @@
 //     prefix before, all = row across k.1
 //     for k.1 thread { for k.2 vector { result = carry with (before with v[k.2]) } }
 //     merge carry (all) }
-// An exclusive scan stores p before it merges. Without k.0 there is no carry.
+// An exclusive scan stores p before it merges. Without k.0 the carry stays empty.
 #include "core/schedule/scans.h"
 
 namespace twinloom::schedule {
@@ -19,7 +19,7 @@ class LaneScans {
  public:
   LaneScans(const SiblingSource& source, const Surroundings& around, Names& names)
       : scans_{source, around, names, {}}, elements_(source.scope), pieces_(*lane_scan_pieces(axis())) {
-    scans_.add_scans({&Running::row, &Running::before, &Running::all, &Running::carry, &Running::chunk},
+    scans_.add_scans({&Running::row, &Running::before, &Running::all, &Running::carry},
                      {{&Running::values, "values", pieces_.packed}});
     // What is scanned one after the other is walked under a name of its own.
     if (pieces_.packed == 1) return;
@@ -34,7 +34,7 @@ class LaneScans {
       if (at == pieces_.threads) loops = group(state, std::move(loops));
       if (at != 0) return loops;
       return scans_.in_arrays(loops::Place::registers,
-                              has_carry() ? scans_.start_all(&Running::carry, {}, std::move(loops)) : loops);
+                              scans_.start_all(&Running::carry, {}, std::move(loops)));
     };
     return Walk(elements_, scans_.around, scans_.names).run(innermost, wrap);
   }
@@ -44,7 +44,7 @@ class LaneScans {
 
   const AxisPlan& axis() const { return scans_.source.scope.axes.front(); }
   const index::Symbol& thread() const { return axis().pieces[pieces_.threads].symbol; }
-  bool has_carry() const { return pieces_.threads > 0; }
+  bool has_chunks() const { return pieces_.threads > 0; }
   // Position in the arrays of a thread.
   index::Expr place(const Scope& scope, const Surroundings& here) const {
     if (pieces_.packed == 1) return 0;
@@ -66,7 +66,7 @@ class LaneScans {
           stmts.push_back(loops::stmt(start_like(running.start, in_chunk, {})));
           stmts.push_back(merge_total(in_chunk, running.before, running.start));
           stmts.push_back(scans_.merge_arrays(in_chunk, running.values, at));
-          scans_.add_result(running, has_carry() ? &Running::carry : &Running::chunk, in_chunk, here, stmts);
+          scans_.add_result(running, &Running::carry, in_chunk, here, stmts);
         }))));
   }
 
@@ -83,12 +83,9 @@ class LaneScans {
     }
     stmts.push_back(std::move(runs));
     scans_.add_prefixes(thread(), stmts);
-    if (!has_carry())
-      for (const Running& running : scans_.all)
-        stmts.push_back(loops::stmt(start_like(running.start, running.chunk, {})));
     stmts.push_back(walk([&](const Surroundings& here) { return along_results(here); }));
     for (const Running& running : scans_.all)
-      if (has_carry()) stmts.push_back(merge_total(running.carry, running.all, running.start));
+      if (has_chunks()) stmts.push_back(merge_total(running.carry, running.all, running.start));
     return loops::block(std::move(stmts));
   }
 
