@@ -18,7 +18,7 @@ after all the other ways.
 --limit ends it: what did not fit is said. Exit code 1: a way failed, or does not agree.
 
 usage: torch_speed.py [--only gpt2,llama,bert,vit,resnet50,t5,convnext,mobilenet] [--steps training,inference]
-                      [--ways eager,traced,inductor,twinloom,twinloom-fast,twinloom-cudagraphs,max-autotune]
+                      [--ways eager,traced,inductor,twinloom,twinloom-fast,twinloom-gaps,twinloom-cudagraphs,max-autotune]
                       [--device cuda|cpu] [--size full|cpu|tiny] [--f32] [--threads N] [--seconds 3] [--limit 550] [--warm]
                       [--json FILE]
 On a GPU, where neither models nor steps are given, five models run, BERT and ViT in inference and the others in training; on a

@@ -11,6 +11,7 @@ import time
 # The first call of "traced" is what PyTorch's own tracing and cutting takes of the others' first calls.
 WAYS = {"eager": None, "traced": {"backend": "aot_eager_decomp_partition"}, "inductor": {}, "twinloom": {"backend": "twinloom"},
         "twinloom-fast": {"backend": "twinloom", "options": {"mode": "fast"}},
+        "twinloom-gaps": {"backend": "twinloom", "options": {"gaps": True}},
         "twinloom-cudagraphs": {"backend": "twinloom", "options": {"cudagraphs": True}}, "max-autotune": {"mode": "max-autotune"}}
 MARK = "torch_speed: "  # in front of an answer, as others may print too
 PROFILED = 3  # steps

@@ -75,11 +75,35 @@ def test_a_bias_is_padded_with_the_columns():
     lambda x, w: x @ w.t(),  # a caller gets the result
     lambda x, w: (x @ w.t()).view(4, 8, 13),
     lambda x, w: (x @ w.t()).view(-1).float(),  # no view where rows have gaps
-    lambda x, w: (x.float() @ w.float().t()).exp(),
+    lambda x, w: torch.addmm(x[0, :1], x, w.t()),
 ])
-def test_what_cannot_have_gaps_has_none(function):
-    graph = padded(function, drawn(32, 16), drawn(13, 16))
+def test_what_cannot_have_gaps_is_copied_for_larger_products(function, monkeypatch):
+    copied = padded(function, drawn(32, 16), drawn(13, 16))
+    assert shapes_of(copied) == [[(32, 16), (16, 16), (16, 1)]] and count(copied, aten.clone.default) == 1
+    monkeypatch.setattr(_padding, "COPY_INTENSITY", 17)
+    left_alone = padded(function, drawn(32, 16), drawn(13, 16))
+    assert shapes_of(left_alone) == [[(32, 16), (16, 13), (13, 1)]] and count(left_alone, aten.clone.default) == 0
+
+
+def test_wide_elements_are_not_padded():
+    graph = padded(lambda x, w: (x.float() @ w.float().t()).exp(), drawn(32, 16), drawn(13, 16))
     assert count(graph, aten.constant_pad_nd.default) == 0
+
+
+@pytest.mark.parametrize(("gaps", "strides"), [(False, (208, 13, 1)), (True, (256, 16, 1))])
+def test_what_a_caller_gets_has_gaps_where_it_may(gaps, strides):
+    def head(x, w):
+        return F.linear(x, w), F.linear(x, w).argmax(-1)
+
+    x, w = drawn(2, 16, 64), drawn(13, 64)
+    result, chosen = torch.compile(head, backend=twinloom.backend, options={"gaps": gaps})(x, w)
+    assert result.stride() == strides
+    torch.testing.assert_close((result, chosen), head(x, w))
+
+
+def test_results_that_have_gradients_have_no_gaps():
+    x, w = drawn(2, 16, 64).requires_grad_(), drawn(13, 64)
+    assert torch.compile(F.linear, backend=twinloom.backend, options={"gaps": True})(x, w).is_contiguous()
 
 
 def test_small_products_are_left_alone(monkeypatch):

@@ -34,6 +34,7 @@ class Settings:
     products: bool = False  # takes products of matrices and sorts too, where they are known and PyTorch's are faster
     freeze: bool = False  # without gradients: what follows from parameters alone is computed when they change
     cudagraphs: bool = False  # on a GPU steps are recorded and played back
+    gaps: bool = False  # without gradients: results of products may have gaps between their rows, which saves a copy
     cache: bool = True  # kernels and planned subgraphs are kept on disk, and found there
 
     @classmethod
@@ -231,7 +232,7 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
 
 def compile_inference(gm, example_inputs, *, settings):
     """A graph without gradients."""
-    _prepare(gm, settings)
+    _prepare(gm, settings, settings.gaps)
     if not settings.freeze:
         return compile_graph(gm, example_inputs, settings=settings)
     positions = torch._guards.TracingContext.get().fw_metadata.static_input_indices
@@ -247,9 +248,10 @@ def partition(gm, inputs, *, settings, **keywords):
     return min_cut_rematerialization_partition(gm, inputs, **keywords)
 
 
-def _prepare(gm, settings):
+def _prepare(gm, settings, gaps=False):
+    """`gaps`: what a caller gets may have some."""
     if not settings.products:
-        pad_products(gm.graph)
+        pad_products(gm.graph, gaps)
 
 
 def _behind(frozen, run):
