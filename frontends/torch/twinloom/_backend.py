@@ -12,6 +12,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import py_sym_types
 
 from . import _known, _library
+from ._accumulate import accumulate_products
 from ._cudagraphs import Recorded
 from ._direct import call_directly
 from ._donate import donate, donated_placeholders, donates_no_more, products
@@ -250,8 +251,11 @@ def partition(gm, inputs, *, settings, **keywords):
 
 def _prepare(gm, settings, gaps=False):
     """`gaps`: what a caller gets may have some."""
-    if not settings.products:
-        pad_products(gm.graph, gaps)
+    if settings.products:
+        return
+    pad_products(gm.graph, gaps)
+    if settings.mode != "strict":
+        accumulate_products(gm.graph)
 
 
 def _behind(frozen, run):

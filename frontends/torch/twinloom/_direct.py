@@ -1,6 +1,8 @@
 """Operators that stay with PyTorch are called by its functions in Python where there are: half the time on the way to them."""
 import torch
 
+from ._accumulate import adds_in_place
+
 aten = torch.ops.aten
 
 FUNCTIONS = {aten.mm.default: torch.mm, aten.addmm.default: torch.addmm, aten.bmm.default: torch.bmm,
@@ -13,10 +15,13 @@ METHODS = {aten.view.default: "view", aten.expand.default: "expand"}
 
 def call_directly(graph):
     """In place."""
+    adding = {node for node in graph.nodes if adds_in_place(node)}
     for node in graph.nodes:
         if node.op != "call_function":
             continue
-        if node.target in FUNCTIONS:
+        if node in adding:
+            node.op, node.target = "call_method", "addmm_"
+        elif node.target in FUNCTIONS:
             node.target = FUNCTIONS[node.target]
         elif node.target in METHODS and not node.kwargs:
             node.op, node.target = "call_method", METHODS[node.target]
