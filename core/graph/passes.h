@@ -21,8 +21,10 @@ Graph drop_implicit_rounding(const Graph& graph);
 Graph variance_in_parts(const Graph& graph);
 // Outside of strict: what is added to few rows is a sum for each of them. scatter_to_sums.cpp
 Graph scatter_to_sums(const Graph& graph);
-// Mode `fused`: functions of f32 and of 16 bits by shorter forms, quotients of a softmax by reciprocals of
-// its sums. shorten_functions.cpp
+// Mode `fused`: gelus and their slopes that are written out, and rounded to 16 bits. brief_functions.cpp
+Graph brief_functions(const Graph& graph);
+// Mode `fused`: these, and functions of f32 and of 16 bits by shorter forms, quotients of a softmax by
+// reciprocals of its sums. shorten_functions.cpp
 Graph shorten_functions(const Graph& graph);
 // The graph whose strict meaning mode `fused` computes: by these three.
 Graph fused_meaning(const Graph& graph);

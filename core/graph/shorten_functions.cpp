@@ -164,7 +164,8 @@ Graph divide_by_sigmoid(const Graph& graph) {
 }  // namespace
 
 Graph shorten_functions(const Graph& graph) {
-  return with_forms(divide_by_sigmoid(tanh_of_softplus(divide_once(graph))), ops::fused_form);
+  return with_forms(divide_by_sigmoid(tanh_of_softplus(divide_once(brief_functions(graph)))),
+                    ops::fused_form);
 }
 
 Graph fused_meaning(const Graph& graph) {

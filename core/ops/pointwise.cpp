@@ -64,7 +64,6 @@ constexpr Approximated approximated_of_16_bits[] = {
     APPROXIMATED(sigmoid_short, sigmoid_brief, true),
     APPROXIMATED(silu_short, silu_brief, true),
     APPROXIMATED(tanh_short, tanh_brief, true),
-    APPROXIMATED(gelu_erf_brief, gelu_erf_brief, false),
     APPROXIMATED(gelu_tanh_brief, gelu_tanh_brief, false),
 };
 constexpr Approximated approximated[] = {

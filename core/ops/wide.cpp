@@ -1,6 +1,7 @@
 // See wide.h. Straight from the definitions, in a form that is stable in the tails.
 #include "core/ops/wide.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -34,11 +35,27 @@ double gelu_erf(double x) {
   return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
 }
 
+double gelu_erf_slope(double x) {
+  if (x < -40) return -0.0;
+  const double inside = std::min(x, 40.0);
+  const double density = std::exp(-inside * inside / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return 0.5 * std::erfc(-inside / std::numbers::sqrt2) + inside * density;
+}
+
 double gelu_tanh(double x) {
   const double slope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 sqrt(2 / pi)
   if (x < -40) return -0.0;
   if (x > 40) return x;
   return gated(x, slope * (x + 0.044715 * x * x * x));
+}
+
+double gelu_tanh_slope(double x) {
+  if (x < -40) return -0.0;
+  if (x > 40) return 1;
+  const double slope = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  const double v = slope * (x + 0.044715 * x * x * x), bend = slope * x * (1 + 3 * 0.044715 * x * x);
+  const double small = std::exp(-std::fabs(v)), gate = 1 / (1 + small);
+  return x < 0 ? small * gate * (1 + bend * gate) : gate * (1 + bend * small * gate);
 }
 
 double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }

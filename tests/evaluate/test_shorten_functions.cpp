@@ -240,5 +240,101 @@ TEST(ApproximateFunctions, TakesWhatCoresHave) {
                          ops::Pointwise::gelu_tanh, ops::Pointwise::exp, div}));
 }
 
+// What is written out as PyTorch's decompositions do, with other factors and orders of operands.
+Tensor written_gelu(const Tensor& x) { return x * 0.5 * (erf(x * std::sqrt(0.5)) + 1.0); }
+Tensor written_slope(const Tensor& x) {
+  const Tensor density = x * (exp(x * x * -0.5) * 0.3989422804014327);
+  return (1.0 + erf(x * std::sqrt(0.5))) * 0.5 + density;
+}
+Tensor tanh_gate(const Tensor& x) { return tanh((x + x * x * x * 0.044715) * 0.7978845608028654); }
+Tensor written_tanh_gelu(const Tensor& x) { return (tanh_gate(x) + 1.0) * (x * 0.5); }
+Tensor written_tanh_slope(const Tensor& x) {
+  const Tensor t = tanh_gate(x), bend = (1.0 + x * x * 0.134145) * 0.7978845608028654;
+  return (t + 1.0) * 0.5 + x * 0.5 * (1.0 - t * t) * bend;
+}
+
+std::vector<ops::Pointwise> briefs_in(const graph::Graph& graph) {
+  using enum ops::Pointwise;
+  const std::vector asked{gelu_erf_brief,        gelu_tanh_brief, gelu_erf_slope_brief,
+                          gelu_tanh_slope_brief, erf_short,       tanh_short};
+  std::vector<ops::Pointwise> found;
+  for (const graph::Node& node : graph.nodes())
+    for (const ops::Pointwise op : asked)
+      if (is_of(node, op)) found.push_back(op);
+  return found;
+}
+
+TEST(BriefFunctions, AGeluThatIsWrittenOutAndRoundedIsOne) {
+  using enum ops::Pointwise;
+  for (const DType narrow : {DType::f16, DType::bf16}) {
+    Builder builder;
+    const Tensor x = cast(builder.input("x", narrow, {5}), DType::f32);
+    const Tensor mask = builder.input("mask", DType::f32, {5});
+    const Tensor g = builder.input("g", narrow, {5}), y = builder.input("y", narrow, {5});
+    builder.output(cast(written_gelu(x), narrow));
+    builder.output(cast(mask * written_gelu(x + 1.0) * 3.0, narrow));
+    builder.output(cast(written_tanh_gelu(x), narrow));
+    builder.output(cast(mask * gelu(x + 2.0), narrow));
+    builder.output(cast(mask * written_slope(x), narrow));
+    builder.output(gelu_backward(g, y));
+    builder.output(cast(mask * written_tanh_slope(x), narrow));
+    builder.output(gelu_backward(g, y, graph::Gelu::tanh));
+    const graph::Graph after = shorten_functions(builder.take());
+    verify(after);
+    EXPECT_EQ(briefs_in(after), (std::vector{gelu_erf_brief, gelu_erf_brief, gelu_tanh_brief, gelu_erf_brief,
+                                             gelu_erf_slope_brief, gelu_erf_slope_brief,
+                                             gelu_tanh_slope_brief, gelu_tanh_slope_brief}));
+  }
+}
+
+TEST(BriefFunctions, WhatIsNotRoundedOrNeededOtherwiseStays) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {5});
+  const auto rounded = [&](const Tensor& value) { builder.output(cast(value, DType::bf16)); };
+  builder.output(written_gelu(x));
+  const Tensor twice = written_gelu(x * 2.0);
+  rounded(twice);
+  builder.output(sum(twice, {0}));
+  rounded(written_slope(x + 1.0) + x);                            // no product
+  rounded(x * (erf(x) + 1.0));                                    // another slope of erf
+  rounded((x + 3.0) * (erf(x * std::sqrt(0.5)) + 1.0));           // of another number
+  rounded(x * ((erf(x * std::sqrt(0.5)) + 1.0) * 0.5 + exp(x)));  // another density
+  builder.output(cast(written_gelu(x + 5.0), DType::f64));
+  rounded(x * (tanh((x + x * x * x * 0.04) * 0.7978845608028654) + 1.0));      // another cubic
+  rounded(x * ((tanh_gate(x) + 1.0) * 0.5 + x * 0.4 * (1.0 - tanh_gate(x))));  // no slope
+  const graph::Graph after = shorten_functions(builder.take());
+  verify(after);
+  std::vector wanted(5, ops::Pointwise::erf_short);  // of x, 2 x, x + 1, x sqrt 2, x + 5
+  wanted.resize(7, ops::Pointwise::tanh_short);
+  EXPECT_EQ(briefs_in(after), wanted);
+}
+
+TEST(BriefFunctions, ResultsAreThoseOfF64RoundedOnce) {
+  Builder builder;
+  const Tensor x = cast(builder.input("x", DType::bf16, {4096}), DType::f32);
+  builder.output(cast(written_gelu(x), DType::bf16));
+  builder.output(cast(3.0 * written_slope(x), DType::bf16));
+  builder.output(cast(3.0 * written_tanh_slope(x), DType::bf16));
+  const graph::Graph after = shorten_functions(builder.take());
+  Reals drawn;
+  for (int i = 0; i < 4096; ++i) drawn.push_back((i - 2048) / 256.0);
+  const Value given = array(DType::bf16, {4096}, drawn);
+  const Reals numbers = numbers_in(given);
+  const auto found = evaluate(after, std::vector<Argument>{given}, Arithmetic::strict);
+  const Reals gelus = numbers_in(*found[0]), slopes = numbers_in(*found[1]), others = numbers_in(*found[2]);
+  const auto near = [](double value) { return std::ldexp(std::fabs(value), -8) * 1.02; };
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double v = numbers[i], normal = 0.5 * std::erfc(-v * std::sqrt(0.5));
+    const double slope = 3 * (normal + v * std::exp(-v * v / 2) * 0.3989422804014327);
+    EXPECT_NEAR(gelus[i], v * normal, near(v * normal)) << v;
+    EXPECT_NEAR(slopes[i], slope, near(slope)) << v;
+    const double bend = 2 * 0.7978845608028654 * v * (1 + 0.134145 * v * v);
+    const double away = 2 * 0.7978845608028654 * (v + 0.044715 * v * v * v);
+    const double gate = 1 / (1 + std::exp(-away)), other = 1 / (1 + std::exp(away));
+    const double of_tanh = 3 * gate * (1 + bend * other);
+    EXPECT_NEAR(others[i], of_tanh, near(of_tanh) + 1e-7) << v;
+  }
+}
+
 }  // namespace
 }  // namespace twinloom::evaluate

@@ -35,7 +35,7 @@ double ulps(Format format, double got, double want);
 double ulps(Format format, double got, long double want);
 
 // Where a bound relative to the result does not hold: between the poles of lgamma and digamma, of f32 only
-// near the roots, where the result is below 0.01.
+// near the roots, where the result is below 0.01; near the root of a gelu's slope.
 bool is_near_root(Pointwise op, DType computed, double x, double result);
 
 // One element of what is judged.

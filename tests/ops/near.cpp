@@ -34,12 +34,22 @@ Real gated(Real x, Parts v) { return v.high < -11400 ? Real(-0.0) : x * sigmoid(
 std::optional<Real> near_sigmoid(const Inputs& in) { return sigmoid({in.x, 0}); }
 std::optional<Real> near_silu(const Inputs& in) { return gated(in.x, {in.x, 0}); }
 
+// 2 sqrt(2 / pi) (x + cubic x^3), the first factor in two parts.
+Quad tanh_gate_of(Quad x, Quad cubic) {
+  const Quad slope = Quad(0xcc42299ea1b28468p-63L) + Quad(0xfcb3c500bab8e2ffp-128L);
+  return slope * (x + cubic * x * x * x);
+}
+const Quad CUBIC = Quad(44715) / Quad(1000000);
+
 std::optional<Real> near_gelu_tanh(const Inputs& in) {
   if (std::isinf(in.x)) return in.x < 0 ? Real(-0.0) : in.x;
-  // 2 sqrt(2 / pi) in two parts.
-  const Quad slope = Quad(0xcc42299ea1b28468p-63L) + Quad(0xfcb3c500bab8e2ffp-128L);
-  const Quad x = in.x;
-  return gated(in.x, parts_of(slope * (x + Quad(44715) / Quad(1000000) * x * x * x)));
+  return gated(in.x, parts_of(tanh_gate_of(in.x, CUBIC)));
+}
+std::optional<Real> near_gelu_tanh_slope(const Inputs& in) {
+  if (in.x < -100) return Real(-0.0);
+  if (in.x > 100) return 1;
+  const Parts v = parts_of(tanh_gate_of(in.x, CUBIC)), bend = parts_of(tanh_gate_of(in.x, 3 * CUBIC));
+  return sigmoid(v) * (1 + bend.high * sigmoid({-v.high, -v.low}));
 }
 
 // erfc(z + d) = erfc(z) - 2 / sqrt(pi) * exp(-z^2) * d for a d below the last place of z.
@@ -49,6 +59,14 @@ std::optional<Real> near_gelu_erf(const Inputs& in) {
   const auto [z, d] = parts_of(-Quad(in.x) * root_half);
   const Real bend = 2 * std::numbers::inv_sqrtpi_v<Real> * std::exp(-z * z) * d;
   return in.x / 2 * (std::erfc(z) - bend);
+}
+
+std::optional<Real> near_gelu_erf_slope(const Inputs& in) {
+  if (std::isinf(in.x)) return in.x < 0 ? Real(-0.0) : 1;
+  const auto [exponent, low] = parts_of(-Quad(in.x) * Quad(in.x) / 2);
+  const Real power = std::exp(exponent) * (1 + low);
+  const Real density = power * std::numbers::inv_sqrtpi_v<Real> / std::numbers::sqrt2_v<Real>;
+  return (in.x == 0 ? Real(0.5) : *near_gelu_erf(in) / in.x) + in.x * density;
 }
 
 std::optional<Real> near_softplus(const Inputs& in) {

@@ -47,6 +47,47 @@ void gelu_erf(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   mpfr_mul(r, r, x, MPFR_RNDN);
   mpfr_div_2ui(r, r, 1, MPFR_RNDN);
 }
+// x density(x) + normal distribution(x).
+void gelu_erf_slope(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
+  Big scale;
+  Big normal;
+  mpfr_const_pi(scale.get(), MPFR_RNDN);
+  mpfr_mul_2ui(scale.get(), scale.get(), 1, MPFR_RNDN);
+  mpfr_rec_sqrt(scale.get(), scale.get(), MPFR_RNDN);
+  mpfr_mul(scale.get(), scale.get(), x, MPFR_RNDN);
+  gelu_erf(normal.get(), x, y);
+  if (mpfr_zero_p(x) == 0)
+    mpfr_div(normal.get(), normal.get(), x, MPFR_RNDN);
+  else
+    mpfr_set_d(normal.get(), 0.5, MPFR_RNDN);
+  mpfr_sqr(r, x, MPFR_RNDN);
+  mpfr_div_si(r, r, -2, MPFR_RNDN);
+  mpfr_exp(r, r, MPFR_RNDN);
+  mpfr_fma(r, r, scale.get(), normal.get(), MPFR_RNDN);
+}
+// g + x v' g (1 - g), g = sigmoid(v) and v as in gelu_tanh.
+void gelu_tanh_slope(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
+  Big gate_of_v;
+  Big bend;
+  Big scale;
+  gelu_tanh(gate_of_v.get(), x, y);
+  if (mpfr_zero_p(x) == 0)
+    mpfr_div(gate_of_v.get(), gate_of_v.get(), x, MPFR_RNDN);
+  else
+    mpfr_set_d(gate_of_v.get(), 0.5, MPFR_RNDN);
+  mpfr_sqr(bend.get(), x, MPFR_RNDN);
+  mpfr_mul_ui(bend.get(), bend.get(), 3 * 44715, MPFR_RNDN);
+  mpfr_div_ui(bend.get(), bend.get(), 1000000, MPFR_RNDN);
+  mpfr_add_ui(bend.get(), bend.get(), 1, MPFR_RNDN);
+  mpfr_mul(bend.get(), bend.get(), x, MPFR_RNDN);
+  mpfr_const_pi(scale.get(), MPFR_RNDN);
+  mpfr_ui_div(scale.get(), 8, scale.get(), MPFR_RNDN);
+  mpfr_sqrt(scale.get(), scale.get(), MPFR_RNDN);
+  mpfr_mul(bend.get(), bend.get(), scale.get(), MPFR_RNDN);
+  mpfr_ui_sub(r, 1, gate_of_v.get(), MPFR_RNDN);
+  mpfr_mul(r, r, bend.get(), MPFR_RNDN);
+  mpfr_fma(r, r, gate_of_v.get(), gate_of_v.get(), MPFR_RNDN);
+}
 void softplus(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   if (mpfr_cmp_ui(x, 2000) > 0) {
     mpfr_set(r, x, MPFR_RNDN);
@@ -164,6 +205,10 @@ const Reference table[] = {
     OURS(gelu_tanh, often),
     {Pointwise::gelu_erf_brief, gelu_erf, near_gelu_erf, often, Pointwise::gelu_erf},
     {Pointwise::gelu_tanh_brief, gelu_tanh, near_gelu_tanh, often, Pointwise::gelu_tanh},
+    {Pointwise::gelu_erf_slope_brief, gelu_erf_slope, near_gelu_erf_slope, often,
+     Pointwise::gelu_erf_slope_brief},
+    {Pointwise::gelu_tanh_slope_brief, gelu_tanh_slope, near_gelu_tanh_slope, often,
+     Pointwise::gelu_tanh_slope_brief},
     SHORT(log, often),
     SHORT(log2, often),
     SHORT(log10, often),
@@ -195,7 +240,6 @@ const Reference table[] = {
     APPROXIMATE_OF(sigmoid_brief, sigmoid, sigmoid, near_sigmoid),
     APPROXIMATE_OF(silu_brief, silu, silu, near_silu),
     APPROXIMATE_OF(tanh_brief, tanh, BY_MPFR(tanh), LONG(std::tanh(in.x))),
-    APPROXIMATE_OF(gelu_erf_brief, gelu_erf, gelu_erf, near_gelu_erf),
     APPROXIMATE_OF(gelu_tanh_brief, gelu_tanh, gelu_tanh, near_gelu_tanh),
     APPROXIMATE(div, BY_MPFR_2(div), LONG(in.x / in.y)),
     OURS(softplus, often),

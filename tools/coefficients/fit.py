@@ -118,6 +118,35 @@ def mills(a):
     return erfcx(a / mpmath.sqrt(2)) / 2
 
 
+def normal_root(a):
+    return mpmath.root(mpmath.erfc(a / mpmath.sqrt(2)) / 2, 32)
+
+
+def normal_root_weight(a):
+    """What an error makes of the 32nd power, relative to it; a sixth of that where a times the power is below 2^-20 and f16 has
+    only subnormal numbers, which falls from 2^-14 on."""
+    root = normal_root(a)
+    below = -14 - mpmath.log(max(a, mpf(0.001)) * root**32, 2)
+    return 32 / root * mpf(6) ** -min(1, max(0, below / 6))
+
+
+def normal_density(a):
+    return mpmath.exp(-a * a / 2) / mpmath.sqrt(2 * mp.pi)
+
+
+def gelu_slope_of_minus(a):
+    return mpmath.erfc(a / mpmath.sqrt(2)) / 2 - a * normal_density(a)
+
+
+GELU_SLOPE_ROOT = mpmath.findroot(gelu_slope_of_minus, 0.75)
+
+
+def gelu_slope_root(a):
+    off = GELU_SLOPE_ROOT - a
+    flat = normal_density(a) * (2 - a * a)  # the slope of the slope, where both are nearly 0
+    return mpmath.root(flat if abs(off) < mpf(10) ** -30 else gelu_slope_of_minus(a) / off, 32)
+
+
 def of_ratio(function, middle):
     """Of t = (a - middle) / (a + middle), a >= 0."""
     return lambda t: function(middle * (1 + t) / (1 - t))
@@ -217,8 +246,10 @@ SPECIAL = [
      of_ratio(lambda a: (a + mpf(9) / 16) * erfcx(a), 4), -1, 0.752, None, 24, one),
     ("normal_flat", "(a + 51/64) exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4)",
      of_ratio(lambda a: (a + mpf(51) / 64) * mills(a), 4), -1, 0.58, 10, None, one),
-    ("normal_ratio", "(a + 5) exp(a^2 / 2) (1 - normal distribution(a)) of 1 / (a + 5)", lambda u: mills(1 / u - 5) / u, 0.05, 0.2, 6, None,
-     lambda u: u / mills(1 / u - 5)),
+    ("normal_root", "(1 - normal distribution(a))^(1/32) of a - 4", lambda t: normal_root(t + 4), -4, 10.375, 13, None,
+     lambda t: normal_root_weight(t + 4)),
+    ("gelu_slope_root", "((normal distribution(-a) - a density(a)) / (root - a))^(1/32) of a - 4, root 0.7518 where that is 0",
+     lambda t: gelu_slope_root(t + 4), -4, 10.625, 13, None, lambda t: normal_root_weight(t + 4)),
     ("lgamma_middle", "lgamma(x) / ((x - 1)(x - 2)) of x - 2", lgamma_middle, -1, 1, None, 27, one),
     ("digamma_middle", "digamma(x) / (x - root) of x - 2",
      lambda u: mpmath.digamma(u + 2) / (u + 2 - DIGAMMA_ROOT), -1, 1, None, 27, one),

@@ -141,7 +141,6 @@ TWINLOOM_APPROXIMATE(sigmoid_brief, sigmoid, brief_sigmoid)
 TWINLOOM_APPROXIMATE(silu_brief, silu, brief_silu)
 TWINLOOM_APPROXIMATE(tanh_brief, tanh, brief_tanh)
 TWINLOOM_APPROXIMATE(gelu_tanh_brief, gelu_tanh, gelu_tanh_brief)
-TWINLOOM_APPROXIMATE(gelu_erf_brief, gelu_erf, gelu_erf_brief)
 #undef TWINLOOM_APPROXIMATE
 template <class Real>
 TWINLOOM_INLINE Real div_approximate(Real a, Real b) {

@@ -94,20 +94,13 @@ TWINLOOM_INLINE f32 tanh_by(f32 x) {
   const f32 far = fma(-2.0f, Unit::reciprocal(1.0f + Unit::exp2(a * 0x1.715476p+1f)), 1.0f);
   return with_sign(select(a >= 0.65f, far, fma(a * z, short_tanh_rest(z), a)), x);
 }
-// As gelu_tanh_brief and gelu_erf_brief.
+// As gelu_tanh_brief.
 template <class Unit>
 TWINLOOM_INLINE f32 gelu_tanh_by(f32 x) {
   const f32 size = below_limit(abs(x), 11.0f);
   const f32 slope = fma(size * size, 0x1.a5a7dp-4f, 0x1.26aec2p+1f);
   const f32 power = Unit::exp2(-size * slope);
   return select(x < 0.0f, -size * power, x) * Unit::reciprocal(1.0f + power);
-}
-template <class Unit>
-TWINLOOM_INLINE f32 gelu_erf_by(f32 x) {
-  const f32 a = below_limit(abs(x), 15.0f);
-  const f32 inverse = Unit::reciprocal(a + 5.0f);
-  const f32 power = Unit::exp2(a * -0x1.715476p-1f * a);
-  return gelu_without(x, a * inverse * normal_ratio(inverse) * power);
 }
 #define TWINLOOM_BOTH(name, of_unit)                                            \
   TWINLOOM_INLINE f32 name##_approximate(f32 x) {                               \
@@ -130,7 +123,6 @@ TWINLOOM_BOTH(sigmoid_brief, sigmoid_by<Unit>)
 TWINLOOM_BOTH(silu_brief, silu_by<Unit>)
 TWINLOOM_BOTH(tanh_brief, tanh_by<Unit>)
 TWINLOOM_BOTH(gelu_tanh_brief, gelu_tanh_by<Unit>)
-TWINLOOM_BOTH(gelu_erf_brief, gelu_erf_by<Unit>)
 #undef TWINLOOM_BOTH
 TWINLOOM_INLINE f32 div_approximate(f32 a, f32 b) { return a * KeepingUnit::reciprocal(b); }
 TWINLOOM_INLINE f32 div_flushed(f32 a, f32 b) { return a * FlushingUnit::reciprocal(b); }

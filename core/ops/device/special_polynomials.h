@@ -109,17 +109,45 @@ TWINLOOM_INLINE Real normal_flat(Real x) {
   return y;
 }
 
-// (a + 5) exp(a^2 / 2) (1 - normal distribution(a)) of 1 / (a + 5).
+// (1 - normal distribution(a))^(1/32) of a - 4.
 template <class Real>
-TWINLOOM_INLINE Real normal_ratio(Real x) {
-  // 2^-19.5
-  Real y(0x1.542ab20000000p+14f);
-  y = fma(y, x, Real(-0x1.782c5e0000000p+12f));
-  y = fma(y, x, Real(0x1.5b3c300000000p+10f));
-  y = fma(y, x, Real(-0x1.2f19640000000p+6f));
-  y = fma(y, x, Real(0x1.076b200000000p+4f));
-  y = fma(y, x, Real(0x1.c824be0000000p+0f));
-  y = fma(y, x, Real(0x1.9b500c0000000p-2f));
+TWINLOOM_INLINE Real normal_root(Real x) {
+  // 2^-18.3
+  Real y(0x1.f647960000000p-49f);
+  y = fma(y, x, Real(-0x1.824e180000000p-43f));
+  y = fma(y, x, Real(0x1.b621620000000p-39f));
+  y = fma(y, x, Real(-0x1.4b96720000000p-36f));
+  y = fma(y, x, Real(-0x1.e867840000000p-34f));
+  y = fma(y, x, Real(0x1.4342220000000p-30f));
+  y = fma(y, x, Real(0x1.92a6100000000p-28f));
+  y = fma(y, x, Real(0x1.59374e0000000p-22f));
+  y = fma(y, x, Real(-0x1.2176140000000p-17f));
+  y = fma(y, x, Real(0x1.bc6d780000000p-17f));
+  y = fma(y, x, Real(0x1.1a96a60000000p-10f));
+  y = fma(y, x, Real(-0x1.24d8fe0000000p-8f));
+  y = fma(y, x, Real(-0x1.8749380000000p-4f));
+  y = fma(y, x, Real(0x1.7265400000000p-1f));
+  return y;
+}
+
+// ((normal distribution(-a) - a density(a)) / (root - a))^(1/32) of a - 4, root 0.7518 where that is 0.
+template <class Real>
+TWINLOOM_INLINE Real gelu_slope_root(Real x) {
+  // 2^-19.2
+  Real y(-0x1.6b03f20000000p-49f);
+  y = fma(y, x, Real(0x1.5222ca0000000p-43f));
+  y = fma(y, x, Real(-0x1.19fc520000000p-38f));
+  y = fma(y, x, Real(0x1.18401e0000000p-34f));
+  y = fma(y, x, Real(-0x1.5449300000000p-31f));
+  y = fma(y, x, Real(0x1.3369680000000p-29f));
+  y = fma(y, x, Real(0x1.efcf080000000p-27f));
+  y = fma(y, x, Real(0x1.06f66a0000000p-22f));
+  y = fma(y, x, Real(-0x1.233ae60000000p-17f));
+  y = fma(y, x, Real(0x1.9c5af60000000p-17f));
+  y = fma(y, x, Real(0x1.3bf5e60000000p-10f));
+  y = fma(y, x, Real(-0x1.77c7560000000p-8f));
+  y = fma(y, x, Real(-0x1.87f7040000000p-4f));
+  y = fma(y, x, Real(0x1.853ea00000000p-1f));
   return y;
 }
 
