@@ -217,7 +217,7 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
       staged.of_task ? why_not_of_task(plan, readers, staged) : why_not_of_turn(plan, staged, temp.inside);
   if (reason.empty() && staged.of_task && (threads || has_threads(plan.common)))
     reason = "each thread would fill it";
-  if (reason.empty() && threads) reason = why_not_by_threads(plan, readers.siblings);
+  if (reason.empty() && threads) reason = why_not_by_threads(plan, staged.siblings);
   if (!reason.empty()) return words + reason;
   return staged;
 }

@@ -195,6 +195,16 @@ const std::vector<Refusal> refusals = {
      "loop 1 k1.0 thread loop 1 k1.1 vector stage w inside i.0 registers pad 0",
      "stage w: no two siblings load it at the same places"},
     {ROWS,
+     "schedule split 0 k : 4 mask split 1 k1 : 2 mask loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 "
+     "vector "
+     "loop 1 k1.0 thread loop 1 k1.1 vector stage w inside i.0 registers pad 0",
+     "stage w: siblings 0 and 1 walk it by different threads"},
+    {ROWS,
+     "schedule split 0 k : 4 mask split 1 k1 : 4 mask loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 "
+     "vector "
+     "loop 1 k1.0 thread loop 1 k1.1 vector stage w inside i.0 registers pad 0",
+     "legal"},
+    {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage x inside task registers pad 0",
      "stage x: the row depends on i"},
     {ROWS,
