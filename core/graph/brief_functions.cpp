@@ -21,25 +21,27 @@ namespace {
 using std::numbers::inv_sqrtpi;
 using std::numbers::sqrt2;
 
-// Factors that are no products, and the numbers among them.
+// Factors that are no products, and the numbers among them. A product of more stays a factor: repeated
+// squares have too many.
+constexpr int MOST_PRODUCTS = 16;
 struct Product {
   double number = 1;
   std::vector<NodeId> factors;
 };
-
-void add_factors(const Graph& graph, NodeId id, Product& product) {
-  const Node& node = graph[id];
-  if (const auto number = only_number(graph, id)) {
-    product.number *= number->real();
-  } else if (node.dtype == ops::DType::f32 && is_of(node, ops::Pointwise::mul)) {
-    for (const NodeId input : node.inputs) add_factors(graph, input, product);
-  } else {
-    product.factors.push_back(id);
-  }
-}
 Product product_of(const Graph& graph, NodeId id) {
   Product product;
-  add_factors(graph, id, product);
+  std::vector<NodeId> open{id};
+  for (int products = 0; !open.empty();) {
+    const NodeId next = open.back();
+    const Node& node = graph[next];
+    open.pop_back();
+    if (const auto number = only_number(graph, next))
+      product.number *= number->real();
+    else if (node.dtype == ops::DType::f32 && is_of(node, ops::Pointwise::mul) && products++ < MOST_PRODUCTS)
+      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    else
+      product.factors.push_back(next);
+  }
   return product;
 }
 

@@ -309,6 +309,14 @@ TEST(BriefFunctions, WhatIsNotRoundedOrNeededOtherwiseStays) {
   EXPECT_EQ(briefs_in(after), wanted);
 }
 
+TEST(BriefFunctions, ManySquaresTakeNoTime) {
+  Builder builder;
+  Tensor x = builder.input("x", DType::f32, {5});
+  for (int k = 0; k < 100; ++k) x = x * x;
+  builder.output(cast(x, DType::bf16));
+  EXPECT_TRUE(briefs_in(shorten_functions(builder.take())).empty());
+}
+
 TEST(BriefFunctions, ResultsAreThoseOfF64RoundedOnce) {
   Builder builder;
   const Tensor x = cast(builder.input("x", DType::bf16, {4096}), DType::f32);

@@ -42,14 +42,14 @@ def _pad(graph, node, padded, gaps):
     if bias and bias[0].meta["val"].dim() != 1:
         return
     rows, columns = _padded_shapes(left.meta["val"], right.meta["val"])
-    closed = 0  # elements of a result that is copied
+    copied_result = 0  # elements
     if _missing(right, columns)[1] and not _may_have_gaps(node, columns[1], gaps):
-        closed = _elements(node)
-        if multiplications < COPY_INTENSITY * closed:
-            columns[1], closed = right.meta["val"].shape[1], 0
+        copied_result = _elements(node)
+        if multiplications < COPY_INTENSITY * copied_result:
+            columns[1], copied_result = right.meta["val"].shape[1], 0
     given = [*((one, columns[1:] if one.meta["val"].shape[0] != 1 else [1]) for one in bias), (left, rows), (right, columns)]
     lacking = [one for one, shape in given if any(_missing(one, shape))]
-    copied = closed + sum(_elements(one) for one in lacking if not _is_computed(one))
+    copied = copied_result + sum(_elements(one) for one in lacking if not _is_computed(one))
     if not lacking or multiplications < COPY_INTENSITY * copied:
         return
     operands = [_operand(graph, one, shape, padded) for one, shape in given]
@@ -58,7 +58,7 @@ def _pad(graph, node, padded, gaps):
         for axis, size in enumerate(node.meta["val"].shape):
             if _missing(node, result.meta["val"].shape)[axis]:
                 result = _call(graph, aten.slice.Tensor, result, axis, 0, size, like=node)
-        if closed:
+        if copied_result:
             result = _call(graph, aten.clone.default, result, memory_format=torch.contiguous_format, like=node)
     node.replace_all_uses_with(result)
     graph.erase_node(node)
