@@ -23,18 +23,23 @@ void sigmoid(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   gate(r, one.get(), x);
 }
 void silu(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) { gate(r, x, x); }
-void gelu_tanh(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
-  Big v;
+// 2 sqrt(2 / pi) (x + millionths / 10^6 x^3).
+void tanh_gate(mpfr_ptr r, mpfr_srcptr x, unsigned long millionths) {
   Big scale;
-  mpfr_sqr(v.get(), x, MPFR_RNDN);
-  mpfr_mul_ui(v.get(), v.get(), 44715, MPFR_RNDN);
-  mpfr_div_ui(v.get(), v.get(), 1000000, MPFR_RNDN);
-  mpfr_add_ui(v.get(), v.get(), 1, MPFR_RNDN);
-  mpfr_mul(v.get(), v.get(), x, MPFR_RNDN);
+  mpfr_sqr(r, x, MPFR_RNDN);
+  mpfr_mul_ui(r, r, millionths, MPFR_RNDN);
+  mpfr_div_ui(r, r, 1000000, MPFR_RNDN);
+  mpfr_add_ui(r, r, 1, MPFR_RNDN);
+  mpfr_mul(r, r, x, MPFR_RNDN);
   mpfr_const_pi(scale.get(), MPFR_RNDN);
   mpfr_ui_div(scale.get(), 8, scale.get(), MPFR_RNDN);
   mpfr_sqrt(scale.get(), scale.get(), MPFR_RNDN);
-  mpfr_mul(v.get(), v.get(), scale.get(), MPFR_RNDN);
+  mpfr_mul(r, r, scale.get(), MPFR_RNDN);
+}
+constexpr unsigned long CUBIC = 44715;
+void gelu_tanh(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
+  Big v;
+  tanh_gate(v.get(), x, CUBIC);
   gate(r, x, v.get());
 }
 void gelu_erf(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
@@ -66,24 +71,14 @@ void gelu_erf_slope(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
   mpfr_fma(r, r, scale.get(), normal.get(), MPFR_RNDN);
 }
 // g + x v' g (1 - g), g = sigmoid(v) and v as in gelu_tanh.
-void gelu_tanh_slope(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
+void gelu_tanh_slope(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
+  Big one(1.0);
+  Big v;
   Big gate_of_v;
   Big bend;
-  Big scale;
-  gelu_tanh(gate_of_v.get(), x, y);
-  if (mpfr_zero_p(x) == 0)
-    mpfr_div(gate_of_v.get(), gate_of_v.get(), x, MPFR_RNDN);
-  else
-    mpfr_set_d(gate_of_v.get(), 0.5, MPFR_RNDN);
-  mpfr_sqr(bend.get(), x, MPFR_RNDN);
-  mpfr_mul_ui(bend.get(), bend.get(), 3 * 44715, MPFR_RNDN);
-  mpfr_div_ui(bend.get(), bend.get(), 1000000, MPFR_RNDN);
-  mpfr_add_ui(bend.get(), bend.get(), 1, MPFR_RNDN);
-  mpfr_mul(bend.get(), bend.get(), x, MPFR_RNDN);
-  mpfr_const_pi(scale.get(), MPFR_RNDN);
-  mpfr_ui_div(scale.get(), 8, scale.get(), MPFR_RNDN);
-  mpfr_sqrt(scale.get(), scale.get(), MPFR_RNDN);
-  mpfr_mul(bend.get(), bend.get(), scale.get(), MPFR_RNDN);
+  tanh_gate(v.get(), x, CUBIC);
+  gate(gate_of_v.get(), one.get(), v.get());
+  tanh_gate(bend.get(), x, 3 * CUBIC);
   mpfr_ui_sub(r, 1, gate_of_v.get(), MPFR_RNDN);
   mpfr_mul(r, r, bend.get(), MPFR_RNDN);
   mpfr_fma(r, r, gate_of_v.get(), gate_of_v.get(), MPFR_RNDN);

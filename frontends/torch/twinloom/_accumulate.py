@@ -6,10 +6,11 @@ What reads the sum then reads one tensor in place of two:
 import torch
 from torch.fx.experimental.symbolic_shapes import statically_known_true, sym_eq
 
+from ._padding import PRODUCTS
+
 aten = torch.ops.aten
 
 DEVICES = {"cuda"}
-PRODUCTS = {aten.mm.default, aten.addmm.default}
 RESHAPES = {aten.view.default, aten._unsafe_view.default, aten.reshape.default}
 
 
